@@ -111,9 +111,8 @@ Targets that build
   test            build and run the tests of the library and its examples; with PRODUCT those of the product
   check           test, also other compilers and configurations, the build and documents; all gates
   demo, gallery   build and run the main example; and one that learns, twice
-  bench           measure the cost of a submit, with statistics and the trace off and on
+  bench, soak     measure the cost of a submit; ten million submits from several threads must add up
   usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
-  soak            ten million submits from several threads; all counts must add up
   matrix          the short tests, with each option of the menu flipped, or with RANDOM=20
   coverage        the lines and branches that the library's tests reach: a table; the rest in a list
   size, footprint flash, RAM and stack, within the board's limits; the same for the tables of doc/footprint.md
