@@ -201,7 +201,9 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
  * Launches a kernel over a range of work-items.
  *
  * kernel: must stay until the work is complete.
- * global: the number of work-items; none of the sizes 0.
+ * global: the number of work-items. Where a size is 0, the kernel is not launched: the command group
+ *     waits for what it depends on, fails if that failed, and is complete then, without a call of
+ *     its resource. It changes no buffer, whatever its accessors say.
  * local: the size of a work-group, in as many dimensions, dividing `global`; NULL: chosen, always
  *     the same for the same range.
  * offset: the number of the first work-item; NULL: 0.
@@ -219,13 +221,38 @@ dynsel_status dynsel_single_task(dynsel_handler *handler, const dynsel_kernel *k
 /**
  * Launches a copy of elements, from the range of one accessor to that of another. Both are required
  * (before, if the require sets the buffer) and have the same number of dimensions, the same sizes
- * and the same element size; parts of one buffer must not overlap.
+ * and the same element size; parts of one buffer must not overlap. Without elements nothing is
+ * copied or filled, as in dynsel_parallel_for().
  *
  * Errors: DYNSEL_E_INVALID (that, the subject being the accessor; a mode that only writes for
  *     `from`, or only reads for `to`; arguments were set; something was launched), DYNSEL_E_STALE.
  */
 dynsel_status dynsel_copy(dynsel_handler *handler, const dynsel_accessor *from,
                           const dynsel_accessor *to);
+
+/**
+ * Launches a copy from memory of the program into the range of an accessor: the elements of the
+ * range one after the other, without gaps.
+ *
+ * from: read until the work is complete, or until its failure is known. On a device it is staged,
+ *     as the memory of a range (dynsel_set_range()), and counts in dynsel_get_range_statistics().
+ *     The library does not order its use: see dynsel_depends_on(). NULL: only with 0 bytes.
+ * bytes: those of the accessor's range. 0 copies nothing.
+ * to: as in dynsel_copy().
+ * Errors: DYNSEL_E_INVALID (another number of bytes, whose right value is in the text; memory that
+ *     overlaps the buffer's own on the host; a mode that only reads; arguments were set; something
+ *     was launched), DYNSEL_E_STALE. Of the submission, where no resource of the host could do it:
+ *     those of a range, as DYNSEL_E_FULL (more than CONFIG_DYNSEL_STAGING_BYTES).
+ * Cost: on a device a transfer to staging memory, and a copy from there to that of the buffer.
+ * Source: SYCL 2020, 4.9.4.3 "Explicit memory operations", handler::copy().
+ */
+dynsel_status dynsel_copy_from_memory(dynsel_handler *handler, const void *from, size_t bytes,
+                                      const dynsel_accessor *to);
+
+/** The same from the range of an accessor into memory of the program, which is written until the
+ * work is complete. A mode that only writes is DYNSEL_E_INVALID. */
+dynsel_status dynsel_copy_to_memory(dynsel_handler *handler, const dynsel_accessor *from, void *to,
+                                    size_t bytes);
 
 /** Launches the filling of an accessor's range with copies of one element, which is copied here.
  * bytes: the size of the buffer's elements, at most 128 and a power of two. Errors:

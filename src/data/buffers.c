@@ -63,6 +63,7 @@ bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
             .element_bytes = record->element_bytes,
             .bytes = record->bytes,
             .range = record->range,
+            .data = record->data,
         };
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
@@ -84,8 +85,9 @@ static void *memory_inside(dynsel_buffer_record *record)
 #if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
     return record->inside;
 #else
+    static unsigned char nothing; /* of buffers without elements */
     (void)record;
-    return NULL;
+    return &nothing;
 #endif
 }
 
@@ -104,7 +106,7 @@ static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape
                                                   (uint32_t)(record - dynsel_buffers + 1));
 }
 
-/* Sets `bytes`. False: there are no elements, or more bytes than an object can have. */
+/* Sets `bytes`. False: there is no such range, or more bytes than an object can have. */
 static bool set_bytes(dynsel_shape *shape)
 {
     return shape->element_bytes != 0 && dynsel_range_is_whole(&shape->range) &&
@@ -128,8 +130,8 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
     }
     if (!set_bytes(&shape)) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
-                           "elements and range: 1 to 3 dimensions, no size of 0, and together no "
-                           "more bytes than an object can have");
+                           "elements and range: elements of at least 1 byte, 1 to 3 dimensions, and "
+                           "together no more bytes than an object can have");
     }
     if (data == NULL && shape.bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
         return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,

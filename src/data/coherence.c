@@ -252,6 +252,9 @@ static dynsel_status look_for_sharing(const sight *s)
 
 static dynsel_status look_for_room(const sight *s)
 {
+    if (s->record->bytes == 0) {
+        return DYNSEL_OK; /* a buffer without elements has no copies */
+    }
     const dynsel_status status = look_for_sharer(s);
     if (status != DYNSEL_OK) {
         return status;

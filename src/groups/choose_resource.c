@@ -279,10 +279,22 @@ dynsel_status dynsel_choose_resource_elsewhere(dynsel_handler *group, dynsel_slo
 }
 #endif
 
+/* In the host's memory, because nothing is moved, and behind what is over only. */
+DYNSEL_RARE static void take_no_domain(dynsel_uses *uses)
+{
+    uses->domain = DYNSEL_HOST_DOMAIN;
+    uses->in_order = false;
+    uses->obstacle = 0;
+}
+
 dynsel_status dynsel_take_choice(dynsel_handler *group, const dynsel_slot *slot)
 {
     group->uses->own = slot->work.own;
     group->uses->queue = &slot->selection.policy->queues[slot->selection.index];
+    if (!DYNSEL_LIKELY(!group->empty)) {
+        take_no_domain(group->uses);
+        return DYNSEL_OK;
+    }
     return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->uses->domain,
                             &group->uses->in_order);
 }

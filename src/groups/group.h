@@ -80,6 +80,7 @@ struct dynsel_handler {
     bool open;                 /* the group function runs */
     bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
     bool has_pointers; /* an argument is or was a pointer */
+    bool empty; /* no work item, no element: it is ordered like others, and no resource runs it */
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     bool has_amount; /* the group function said how much work it is */
 #endif

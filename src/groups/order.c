@@ -169,10 +169,11 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
         (use->writes && !depend_on_readers(group, record, waits))) {
         return refuse_dependency(function, group, token);
     }
-    if (!use->writes && record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
+    const bool replaces = use->writes && DYNSEL_LIKELY(!group->empty);
+    if (!replaces && record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
         remove_finished_readers(record);
     }
-    return use->writes || record->reader_count < CONFIG_DYNSEL_MAX_READERS
+    return replaces || record->reader_count < CONFIG_DYNSEL_MAX_READERS
                ? DYNSEL_OK
                : refuse_reader(function, use, token);
 }
@@ -198,6 +199,14 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
            dynsel_failure_concerns(use);
 }
 
+/* An empty command changes nothing: what it was to write stays as it is, also if that is lost. */
+DYNSEL_RARE static void write_nothing(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        group->uses->each[i].writes = false;
+    }
+}
+
 dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
                                  uint32_t *token)
 {
@@ -211,6 +220,9 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return status;
         }
+    }
+    if (!DYNSEL_LIKELY(!group->empty)) {
+        write_nothing(group);
     }
     if (!DYNSEL_LIKELY(group->uses->former_user == 0)) {
         dynsel_users_forget(group->uses);

@@ -223,7 +223,8 @@ static dynsel_status set_local(const dynsel_call *call, uint32_t index,
                              "local memory has no buffer, and its accessor is no placeholder");
     }
     if (accessor->element_bytes == 0 || !dynsel_range_is_whole(&accessor->range) ||
-        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), &bytes)) {
+        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), &bytes) ||
+        bytes == 0) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "local memory needs `element_bytes` and `range`: 1 to 3 dimensions, "
                              "no size of 0, and together no more bytes than can be counted");
@@ -292,16 +293,10 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
     return status;
 }
 
-/* Sets a pointer to host memory; devices get a copy, as `staged` says. */
-static dynsel_status stage_argument(const dynsel_call *call, uint32_t index,
-                                    const dynsel_staged *staged)
+dynsel_status dynsel_stage_memory(const dynsel_call *call, const dynsel_staged *staged,
+                                  dynsel_argument *argument)
 {
-    const dynsel_status status = check_index(call, index);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
     dynsel_handler *const handler = call->handler;
-    dynsel_argument *const argument = argument_at(handler, index);
     *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
     if (handler->uses->staged_count == CONFIG_DYNSEL_MAX_STAGED) {
         return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
@@ -313,6 +308,15 @@ static dynsel_status stage_argument(const dynsel_call *call, uint32_t index,
     argument->kind = DYNSEL_ARGUMENT_DATA;
     argument->use = (uint8_t)(DYNSEL_IS_STAGED | handler->uses->staged_count++);
     return DYNSEL_OK;
+}
+
+static dynsel_status stage_argument(const dynsel_call *call, uint32_t index,
+                                    const dynsel_staged *staged)
+{
+    const dynsel_status status = check_index(call, index);
+    return status == DYNSEL_OK
+               ? dynsel_stage_memory(call, staged, argument_at(call->handler, index))
+               : status;
 }
 
 /* One call that sets a range. */

@@ -34,6 +34,10 @@ dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *polic
 {
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     uint32_t count = 0;
+    if (group->empty) {
+        group->repeatable = false; /* nothing runs that could fail */
+        return DYNSEL_OK;
+    }
     if (group->uses->staged_count != 0 || group->host_range_count != 0 || group->has_pointers) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
                               "a repeatable command group has buffers only, no ranges and no "

@@ -23,6 +23,10 @@ dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_rec
 {
     group->waits_for = 0;
     group->uses->wants_staging = false;
+    if (!DYNSEL_LIKELY(!group->empty)) {
+        *copy_out = NULL;
+        return DYNSEL_OK;
+    }
     const dynsel_outlook outlook = dynsel_coherence_look(group->uses, &group->error);
     dynsel_watch_looked_at(group->uses);
     *copy_out = outlook.copy_out;
@@ -121,9 +125,20 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
+/* All that it depends on is over, so it is over, too. */
+DYNSEL_RARE static void end_empty(dynsel_slot *slot)
+{
+    static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
+    dynsel_pending_fail(slot, &nothing_is_wrong);
+}
+
 bool dynsel_group_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
+    if (!DYNSEL_LIKELY(!group->empty)) {
+        end_empty(slot);
+        return true;
+    }
     const uint32_t resources = slot->selection.policy->count;
     for (uint32_t refused = 0;; refused++) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
