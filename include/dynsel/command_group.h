@@ -113,6 +113,29 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy 
  */
 
 /**
+ * Orders this command group behind a submission, for work that the library does not order itself:
+ * it uses the same memory through pointers (dynsel_set_arg_pointer()), ranges, or copies from and
+ * to memory of the program.
+ *
+ * submission: of any policy and resource: a task or a command group; read now only. Its results
+ *     are visible to this command group. If it fails, this command group does not begin, and ends
+ *     with DYNSEL_E_DEPENDENCY and the first cause, as behind work that was to write its data; so
+ *     does what depends on it in turn. (Where it was started on the same device before the failure
+ *     was known, it may have begun.) The failure of a submission that was waited for is known to the
+ *     caller: this command group does not wait for it and does not fail. The handle that the
+ *     submit of this command group will fill in still stands for what it held before.
+ * Errors: DYNSEL_E_INVALID (never submitted), DYNSEL_E_STALE (released, waited for through a copy,
+ *     or of the parent of this process), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_DEPENDENCIES, which
+ *     counts those that are not complete; the submit waits if they leave too little room for what
+ *     buffers add).
+ * Cost: a compare with each earlier one of the group; the start waits for the end of a task, and of
+ *     a command group on another device; behind one on the same in-order resource it is started at
+ *     once.
+ * Source: SYCL 2020, 4.9.4.1, handler::depends_on().
+ */
+dynsel_status dynsel_depends_on(dynsel_handler *handler, const dynsel_submission *submission);
+
+/**
  * Registers the use of a placeholder's own buffer.
  *
  * accessor: identified by its address until the group function returns. Repetition has no effect;

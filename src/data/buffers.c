@@ -129,9 +129,10 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the handle is in use or was not zeroed");
     }
     if (!set_bytes(&shape)) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID,
-                           "elements and range: elements of at least 1 byte, 1 to 3 dimensions, and "
-                           "together no more bytes than an object can have");
+        return DYNSEL_FAIL(
+            DYNSEL_E_INVALID,
+            "elements and range: elements of at least 1 byte, 1 to 3 dimensions, and "
+            "together no more bytes than an object can have");
     }
     if (data == NULL && shape.bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
         return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,

@@ -39,8 +39,8 @@ static bool is_within(const dynsel_region *region, const size_t whole[DYNSEL_MAX
 {
     bool within = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
-        within = within && region->size[i] <= whole[i] &&
-                 region->first[i] <= whole[i] - region->size[i];
+        within =
+            within && region->size[i] <= whole[i] && region->first[i] <= whole[i] - region->size[i];
     }
     return within;
 }

@@ -15,6 +15,7 @@
 #include <dynsel/statistics.h>
 
 #include "data/buffer_uses.h"
+#include "submission/failed_work.h"
 #include "submission/slot.h"
 
 enum { DYNSEL_GROUP_KEY_WORDS = 8 };
@@ -67,6 +68,9 @@ struct dynsel_handler {
     uint32_t bound_count;
     uint32_t argument_count;
     uint32_t value_bytes;     /* the bytes of `values` in use */
+    uint32_t followed_count;  /* see src/groups/follow.h */
+    uint32_t followed_tasks;  /* so many of them are tasks */
+    dynsel_cause behind;      /* the failure of work that it follows */
     const char *only_on_host; /* a function of a range without a form for devices; NULL: none */
 #if CONFIG_DYNSEL_TIME_LIMITS
     uint64_t limit_ns; /* as of dynsel_task */
@@ -101,6 +105,7 @@ struct dynsel_handler {
                                   looked at; 0: none */
     uint32_t replaced;         /* token + 1 of the previous writer of a buffer that it writes */
     uint32_t dependency_count; /* unfinished at the last look */
+    uint32_t task_count;       /* so many of them, the first, are tasks */
     dynsel_word line;          /* the list of groups in line behind this one, which tries their
                                   resource; see src/groups/watch.h */
     uint16_t next;             /* in the list of watchers: slot numbers; DYNSEL_NO_SLOT: none */
@@ -108,6 +113,7 @@ struct dynsel_handler {
     dynsel_range_bytes bytes; /* of its ranges, so far */
 
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES]; /* tokens */
+    uint32_t followed[CONFIG_DYNSEL_MAX_DEPENDENCIES];     /* likewise */
     dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
     _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];

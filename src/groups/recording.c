@@ -42,6 +42,9 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->has_amount = false;
 #endif
     group->bound_count = 0;
+    group->followed_count = 0;
+    group->followed_tasks = 0;
+    group->behind.status = DYNSEL_OK;
     group->uses->count = 0;
     group->argument_count = 0;
     group->value_bytes = 0;

@@ -7,6 +7,7 @@
 #include "data/preserved_inputs.h"
 #include "groups/choose_resource.h"
 #include "groups/failures.h"
+#include "groups/follow.h"
 #include "groups/start_pending.h"
 #include "groups/watch.h"
 #include "submission/pending.h"
@@ -129,10 +130,10 @@ dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
 
 bool dynsel_group_failed_alone(const dynsel_slot *slot)
 {
-    const dynsel_handler *const group = dynsel_group_of(slot);
+    dynsel_handler *const group = dynsel_group_of(slot);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
-    bool alone =
-        dynsel_failures_find(group) == NULL && dynsel_coherence_missed(group->uses) == NULL;
+    bool alone = dynsel_failures_find(group) == NULL &&
+                 dynsel_coherence_missed(group->uses) == NULL && !dynsel_follows_failure(group);
     for (uint32_t i = 0; i < group->dependency_count; i++) {
         alone = alone && dynsel_stage_of(group->dependencies[i]) == DYNSEL_STAGE_OVER;
     }

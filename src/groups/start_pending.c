@@ -12,6 +12,7 @@
 #include "data/staging.h"
 #include "groups/choose_resource.h"
 #include "groups/failures.h"
+#include "groups/follow.h"
 #include "groups/order.h"
 #include "groups/watch.h"
 #include "policy/after_fork.h"
@@ -138,6 +139,9 @@ bool dynsel_group_start(dynsel_handler *group)
     if (!DYNSEL_LIKELY(!group->empty)) {
         end_empty(slot);
         return true;
+    }
+    if (!DYNSEL_LIKELY(group->followed_count == 0)) {
+        dynsel_follow_synchronize(group);
     }
     const uint32_t resources = slot->selection.policy->count;
     for (uint32_t refused = 0;; refused++) {

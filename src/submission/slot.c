@@ -9,6 +9,7 @@
 #include "port/thread.h"
 #include "port/wake.h"
 #include "submission/call_task.h"
+#include "submission/failed_work.h"
 #include "submission/finish.h"
 #include "submission/shadow_check.h"
 
@@ -395,6 +396,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
 {
     const uint32_t end = DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags;
     uint32_t word = dynsel_word_load_acquire(&slot->word);
+    dynsel_failed_work_note(dynsel_slot_number(slot), slot->work.token, &slot->work.error);
     while ((word & DYNSEL_SLOT_HANDLE) != 0) {
         if (dynsel_marked_swap(&slot->word, &word, word + end)) {
             return;

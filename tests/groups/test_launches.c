@@ -554,8 +554,8 @@ static void give_range(test_random *random, side *made)
 {
     made->accessor.range = (dynsel_range){.dimensions = made->range.dimensions};
     for (uint32_t i = 0; i < made->range.dimensions; i++) {
-        made->accessor.range.size[i] = any_size(random, test_random_below(random, 12) != 0 ? 1 : 0,
-                                                   made->range.size[i] + 1);
+        made->accessor.range.size[i] =
+            any_size(random, test_random_below(random, 12) != 0 ? 1 : 0, made->range.size[i] + 1);
     }
     if (test_random_below(random, 40) == 0) {
         made->accessor.range.dimensions = test_random_below(random, 5);
