@@ -27,8 +27,8 @@ static dynsel_status follow(dynsel_handler *handler, void *args)
 
 static void send_behind(unsigned queue, follower *it, dynsel_submission *submission)
 {
-    assert_status(DYNSEL_OK, dynsel_submit_command_group(&queues[queue].policy, follow, it,
-                                                         submission));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group(&queues[queue].policy, follow, it, submission));
 }
 
 #define BEHIND(number_, ...)                                                                       \
@@ -247,8 +247,7 @@ static dynsel_status refused(dynsel_handler *handler, void *args)
 
 static dynsel_status submit_refused(follower *it)
 {
-    const dynsel_status status =
-        dynsel_submit_command_group(&queues[2].policy, refused, it, NULL);
+    const dynsel_status status = dynsel_submit_command_group(&queues[2].policy, refused, it, NULL);
     assert_runs(0, &it->what);
     assert_status(status, it->status);
     return status;
@@ -367,8 +366,8 @@ static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_ev
 static unsigned submit_task(unsigned queue, dynsel_submission *submission)
 {
     const unsigned event = atomic_load(&manual.event_count);
-    assert_status(DYNSEL_OK, dynsel_submit(&queues[queue].policy, &DYNSEL_TASK(enqueue, NULL),
-                                           submission));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&queues[queue].policy, &DYNSEL_TASK(enqueue, NULL), submission));
     return event;
 }
 
@@ -527,7 +526,8 @@ int main(void)
         cmocka_unit_test_setup(follower_in_same_queue_is_started_at_once, set_up_in_order),
         TEST_SET_UP(complete_or_collected_submission_holds_nothing_up),
         TEST_SET_UP(failure_reaches_followers_with_first_cause),
-        cmocka_unit_test_setup(failure_in_same_queue_reaches_follower_that_was_started, set_up_in_order),
+        cmocka_unit_test_setup(failure_in_same_queue_reaches_follower_that_was_started,
+                               set_up_in_order),
         TEST_SET_UP(collected_failure_fails_no_follower),
         TEST_SET_UP(cancelled_work_fails_its_followers),
         TEST_SET_UP(wrong_submission_is_refused),
