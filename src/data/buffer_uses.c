@@ -59,11 +59,12 @@ static void remove_use(dynsel_former_use *use)
 
 void dynsel_users_forget(dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
+    for (uint32_t i = 0; i < uses->former_count; i++) {
         if (uses->former[i].buffer != 0) {
             remove_use(&uses->former[i]);
         }
     }
+    uses->former_count = 0;
     uses->former_user = 0;
 }
 
@@ -78,14 +79,17 @@ static void append_user(dynsel_buffer_record *record, uint32_t user)
 {
     dynsel_uses *const uses = dynsel_uses_in(user - 1);
     dynsel_former_use *free = NULL;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
+    for (uint32_t i = 0; i < uses->former_count; i++) {
         dynsel_former_use *const use = &uses->former[i];
         if (use->buffer == place_of(record)) {
             return;
         }
         free = use->buffer == 0 ? use : free;
     }
-    DYNSEL_ASSERT(free != NULL); /* there is an entry for each use of the work */
+    if (free == NULL) { /* there is an entry for each use of the work */
+        DYNSEL_ASSERT(uses->former_count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
+        free = &uses->former[uses->former_count++];
+    }
     uses->former_user = user;
     append(record, (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
                        (uint32_t)(free - uses->former) + 1);

@@ -12,6 +12,7 @@ enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
 dynsel_spinlock dynsel_memory_lock;
 dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+static uint32_t used_before; /* all places before this one are in use */
 
 void dynsel_buffer_hide(dynsel_buffer_record *record)
 {
@@ -24,6 +25,7 @@ void dynsel_buffers_forget(void)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         dynsel_word_store_relaxed(&dynsel_buffers[i].token, 0); /* generations go on */
     }
+    used_before = 0;
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 #endif
@@ -72,12 +74,21 @@ bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
 
 static dynsel_buffer_record *find_free(void)
 {
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
-        if (dynsel_buffer_is(&dynsel_buffers[i], 0)) {
-            return &dynsel_buffers[i];
+    for (; used_before < CONFIG_DYNSEL_MAX_BUFFERS; used_before++) {
+        if (dynsel_buffer_is(&dynsel_buffers[used_before], 0)) {
+            return &dynsel_buffers[used_before];
         }
     }
     return NULL;
+}
+
+void dynsel_buffer_free(dynsel_buffer_record *record)
+{
+    const uint32_t place = (uint32_t)(record - dynsel_buffers);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_word_store_release(&record->token, 0);
+    used_before = place < used_before ? place : used_before;
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 static void *memory_inside(dynsel_buffer_record *record)

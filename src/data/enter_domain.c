@@ -12,6 +12,7 @@
 DYNSEL_TAKE_DEFAULT_MEMORY;
 
 dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
+uint32_t dynsel_domain_count;
 
 static bool has_copies(uint32_t domain)
 {
@@ -67,6 +68,7 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     while (dynsel_staging_evict(*domain)) {
     }
     dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = backend, .number = number};
+    dynsel_domain_count = *domain > dynsel_domain_count ? *domain : dynsel_domain_count;
     return DYNSEL_OK;
 }
 

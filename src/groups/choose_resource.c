@@ -291,7 +291,7 @@ dynsel_status dynsel_take_choice(dynsel_handler *group, const dynsel_slot *slot)
 {
     group->uses->own = slot->work.own;
     group->uses->queue = &slot->selection.policy->queues[slot->selection.index];
-    if (!DYNSEL_LIKELY(!group->empty)) {
+    if (dynsel_group_is_empty(group)) {
         take_no_domain(group->uses);
         return DYNSEL_OK;
     }

@@ -167,13 +167,6 @@ static bool finish_contents(ending *e, dynsel_buffer handle)
     return ends;
 }
 
-static void free_place(dynsel_buffer_record *record)
-{
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_word_store_release(&record->token, 0);
-    dynsel_spinlock_release(&dynsel_memory_lock);
-}
-
 /* DYNSEL_OK: the handles of the buffer are stale, and no work uses it. */
 static dynsel_status take(ending *e, const dynsel_buffer *buffer)
 {
@@ -213,7 +206,7 @@ static dynsel_status end(ending *e, dynsel_buffer *buffer)
     if (ends) {
         dynsel_copies_end(e->record);
         if (!e->held || !dynsel_buffer_is_inside(e->record)) { /* else it is never used again */
-            free_place(e->record);
+            dynsel_buffer_free(e->record);
         }
         buffer->token = 0;
     }

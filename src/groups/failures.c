@@ -92,7 +92,7 @@ dynsel_status dynsel_failure_check(dynsel_handler *group)
             dynsel_pending_finish(group->dependencies[i]); /* all of them have run on the worker */
         }
     }
-    return DYNSEL_LIKELY(dynsel_failures_find(group) == NULL && group->followed_count == 0)
+    return DYNSEL_LIKELY(dynsel_failures_find(group) == NULL && !dynsel_group_follows(group))
                ? DYNSEL_OK
                : refuse_behind_failure(group);
 }

@@ -19,8 +19,7 @@ DYNSEL_RARE bool dynsel_follow_find_failure(dynsel_handler *group);
  * ends the group, or under the lock. */
 static inline bool dynsel_follows_failure(dynsel_handler *group)
 {
-    return !DYNSEL_LIKELY(group->followed_count == 0 && group->behind.status == DYNSEL_OK) &&
-           dynsel_follow_find_failure(group);
+    return dynsel_group_follows(group) && dynsel_follow_find_failure(group);
 }
 
 /* The error of a group that follows failed work. */

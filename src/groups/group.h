@@ -15,6 +15,7 @@
 #include <dynsel/statistics.h>
 
 #include "data/buffer_uses.h"
+#include "port/likely.h"
 #include "submission/failed_work.h"
 #include "submission/slot.h"
 
@@ -25,6 +26,14 @@ enum {
     /* Flags in `use` of an argument: */
     DYNSEL_NOT_YET = 0x80,  /* the rest is an index in `bound` */
     DYNSEL_IS_STAGED = 0x40 /* the rest is an index in `staged` */
+};
+
+/* In `uncommon` of a group: */
+enum {
+    DYNSEL_GROUP_IS_EMPTY = 1, /* no work item, no element: it is ordered like others, and no
+                                  resource runs it */
+    DYNSEL_GROUP_FOLLOWS = 2,  /* submissions that it names; see src/groups/follow.h */
+    DYNSEL_GROUP_POINTS = 4    /* as `has_pointers` */
 };
 
 /* In `block` of an argument of a range, while the group function runs: */
@@ -68,7 +77,7 @@ struct dynsel_handler {
     uint32_t bound_count;
     uint32_t argument_count;
     uint32_t value_bytes;     /* the bytes of `values` in use */
-    uint32_t followed_count;  /* see src/groups/follow.h */
+    uint32_t followed_count;  /* this and what follows with DYNSEL_GROUP_FOLLOWS only */
     uint32_t followed_tasks;  /* so many of them are tasks */
     dynsel_cause behind;      /* the failure of work that it follows */
     const char *only_on_host; /* a function of a range without a form for devices; NULL: none */
@@ -84,7 +93,7 @@ struct dynsel_handler {
     bool open;                 /* the group function runs */
     bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
     bool has_pointers; /* an argument is or was a pointer */
-    bool empty; /* no work item, no element: it is ordered like others, and no resource runs it */
+    uint8_t uncommon;  /* what follows, as bits: most command groups have none of it */
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     bool has_amount; /* the group function said how much work it is */
 #endif
@@ -134,6 +143,16 @@ static inline dynsel_handler *dynsel_group_of(const dynsel_slot *slot)
 static inline dynsel_handler *dynsel_group_in(uint32_t token)
 {
     return &dynsel_groups[dynsel_slot_number_in(token) - 1];
+}
+
+static inline bool dynsel_group_is_empty(const dynsel_handler *group)
+{
+    return !DYNSEL_LIKELY((group->uncommon & DYNSEL_GROUP_IS_EMPTY) == 0);
+}
+
+static inline bool dynsel_group_follows(const dynsel_handler *group)
+{
+    return !DYNSEL_LIKELY((group->uncommon & DYNSEL_GROUP_FOLLOWS) == 0);
 }
 
 /* The slot of a group that is in use. */

@@ -63,7 +63,7 @@ typedef struct request {
     dynsel_access_mode mode;
     dynsel_range range; /* no dimensions: of the whole buffer */
     dynsel_range offset;
-    dynsel_box box; /* what it is about */
+    dynsel_box box; /* of a part */
     dynsel_host_accessor *accessor;
     dynsel_handler *group;
     dynsel_slot *slot;
@@ -95,8 +95,13 @@ static dynsel_status check(const request *r)
                : DYNSEL_OK;
 }
 
+static bool is_of_part(const request *r)
+{
+    return r->range.dimensions != 0 || r->offset.dimensions != 0;
+}
+
 /* all: out, whether that is the whole buffer. */
-static dynsel_status find_box(request *r, const dynsel_call *call, bool *all)
+DYNSEL_ASIDE static dynsel_status find_part(request *r, const dynsel_call *call, bool *all)
 {
     const dynsel_accessor part = {.range = r->range, .offset = r->offset};
     dynsel_shape shape;
@@ -123,7 +128,12 @@ static dynsel_status record(request *r)
     group->command.kind = DYNSEL_COMMAND_HOST_ACCESS;
     const dynsel_call call = {.handler = group, .function = r->options.function};
     bool all = true;
-    const dynsel_status status = find_box(r, &call, &all);
+    const bool exists = dynsel_buffer_find(r->buffer) != NULL;
+    dynsel_status status =
+        exists ? DYNSEL_OK : dynsel_buffer_refuse(r->options.function, NULL, r->buffer);
+    if (exists && is_of_part(r)) {
+        status = find_part(r, &call, &all);
+    }
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -197,7 +207,19 @@ static size_t extent_of(const dynsel_box *box)
                      box->size[2];
 }
 
-static void fill_in(const request *r, const dynsel_buffer_record *record)
+/* Of a whole buffer, which has no gaps. */
+static void fill_in_whole(const request *r, const dynsel_buffer_record *record)
+{
+    const dynsel_range *const range = &record->range;
+    const size_t row = range->size[range->dimensions - 1] * record->element_bytes;
+    r->accessor->data = record->data;
+    r->accessor->bytes = record->bytes;
+    r->accessor->row_pitch = row;
+    r->accessor->slice_pitch =
+        range->dimensions > 1 ? row * range->size[range->dimensions - 2] : row;
+}
+
+static void fill_in_part(const request *r, const dynsel_buffer_record *record)
 {
     r->accessor->data = (unsigned char *)record->data + r->box.first;
     r->accessor->bytes = extent_of(&r->box);
@@ -226,7 +248,11 @@ DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
     }
     dynsel_traced_wait(&r->slot->selection, since);
     const dynsel_buffer_record *record = r->group->uses->each[0].record;
-    fill_in(r, record);
+    if (is_of_part(r)) {
+        fill_in_part(r, record);
+    } else {
+        fill_in_whole(r, record);
+    }
     return DYNSEL_OK;
 }
 

@@ -186,6 +186,17 @@ DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
                           CONFIG_DYNSEL_MAX_DEPENDENCIES);
 }
 
+static inline dynsel_status make_room_for_reader(const dynsel_use *use, const char *function,
+                                                 uint32_t *token)
+{
+    if (use->record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
+        remove_finished_readers(use->record);
+    }
+    return use->record->reader_count < CONFIG_DYNSEL_MAX_READERS
+               ? DYNSEL_OK
+               : refuse_reader(function, use, token);
+}
+
 /* Adds the dependencies that one buffer causes, and makes room for a reader. */
 static inline dynsel_status find_dependencies(dynsel_handler *group, const dynsel_use *use,
                                               const char *function, bool *waits, uint32_t *token)
@@ -198,13 +209,7 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
         (use->writes && !depend_on_readers(group, record, waits))) {
         return refuse_dependency(function, group, token);
     }
-    const bool replaces = use->writes && DYNSEL_LIKELY(!group->empty);
-    if (!replaces && record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
-        remove_finished_readers(record);
-    }
-    return replaces || record->reader_count < CONFIG_DYNSEL_MAX_READERS
-               ? DYNSEL_OK
-               : refuse_reader(function, use, token);
+    return use->writes ? DYNSEL_OK : make_room_for_reader(use, function, token);
 }
 
 /* Makes the group the last writer, or a reader, of the buffer. True: it reads the output of failed
@@ -228,12 +233,19 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
            dynsel_failure_concerns(use);
 }
 
-/* An empty command changes nothing: what it was to write stays as it is, also if that is lost. */
-DYNSEL_RARE static void write_nothing(const dynsel_handler *group)
+/* An empty command changes nothing: what it was to write stays as it is, also if that is lost. So
+ * it takes the place of a reader. A failure has no effect. */
+DYNSEL_RARE static dynsel_status write_nothing(const dynsel_handler *group, const char *function,
+                                               uint32_t *token)
 {
-    for (uint32_t i = 0; i < group->uses->count; i++) {
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i < group->uses->count && status == DYNSEL_OK; i++) {
+        status = make_room_for_reader(&group->uses->each[i], function, token);
+    }
+    for (uint32_t i = 0; i < group->uses->count && status == DYNSEL_OK; i++) {
         group->uses->each[i].writes = false;
     }
+    return status;
 }
 
 dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
@@ -244,7 +256,7 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
     group->uses->after_count = 0;
     group->uses->relies_on = 0;
     *waits = false;
-    if (!DYNSEL_LIKELY(group->followed_count == 0 && group->behind.status == DYNSEL_OK)) {
+    if (dynsel_group_follows(group)) {
         depend_on_followed(group, waits);
     }
     for (uint32_t i = 0; i < group->uses->count; i++) {
@@ -254,8 +266,11 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
             return status;
         }
     }
-    if (!DYNSEL_LIKELY(!group->empty)) {
-        write_nothing(group);
+    if (dynsel_group_is_empty(group)) {
+        const dynsel_status status = write_nothing(group, function, token);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
     }
     if (!DYNSEL_LIKELY(group->uses->former_user == 0)) {
         dynsel_users_forget(group->uses);
@@ -393,6 +408,16 @@ static bool may_go_on(const dynsel_slot *slot)
 #endif
 }
 
+DYNSEL_RARE static void end_uncommon(dynsel_handler *group, dynsel_slot *slot)
+{
+    if (group->has_pointers) {
+        dynsel_pointers_unref(group, may_go_on(slot));
+    }
+    if (dynsel_group_follows(group)) {
+        dynsel_follow_end(group, &slot->work.error);
+    }
+}
+
 /* For command groups that follow this one. */
 static void note_failed(const dynsel_slot *slot)
 {
@@ -405,11 +430,8 @@ static void note_failed(const dynsel_slot *slot)
 void dynsel_order_ended(dynsel_slot *slot)
 {
     dynsel_handler *group = dynsel_group_of(slot);
-    if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        dynsel_pointers_unref(group, may_go_on(slot));
-    }
-    if (!DYNSEL_LIKELY(group->followed_count == 0 && group->behind.status == DYNSEL_OK)) {
-        dynsel_follow_end(group, &slot->work.error);
+    if (!DYNSEL_LIKELY(group->uncommon == 0)) {
+        end_uncommon(group, slot);
     }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
                        dynsel_failures_find(group) == NULL && group->uses->relies_on == 0)) {

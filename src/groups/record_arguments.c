@@ -272,6 +272,7 @@ dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, co
         /* by memcpy(), which drops `const`: the kernel may write through the pointer */
         (void)memcpy(&argument->value, &pointer, sizeof(pointer));
         handler->has_pointers = true;
+        handler->uncommon |= DYNSEL_GROUP_POINTS;
     }
     return status;
 }

@@ -82,7 +82,9 @@ dynsel_status dynsel_parallel_for(dynsel_handler *handler, const dynsel_kernel *
     if (status == DYNSEL_OK) {
         handler->command.kind = DYNSEL_COMMAND_KERNEL;
         handler->command.kernel = kernel;
-        handler->empty = dynsel_range_count(&global) == 0;
+        if (!DYNSEL_LIKELY(dynsel_range_count(&global) != 0)) {
+            handler->uncommon |= DYNSEL_GROUP_IS_EMPTY;
+        }
         handler->command.launch.global = copy_range(&global);
         handler->command.launch.local = copy_range(local);
         handler->command.launch.offset = copy_range(offset);

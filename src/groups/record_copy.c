@@ -61,6 +61,11 @@ static const dynsel_argument *keep_end(dynsel_handler *handler, const end *found
     return argument;
 }
 
+static void note_if_empty(dynsel_handler *handler, bool is_empty)
+{
+    handler->uncommon |= is_empty ? (uint8_t)DYNSEL_GROUP_IS_EMPTY : 0u;
+}
+
 static dynsel_status check_ends(const dynsel_call *call, const end *from, const end *to)
 {
     bool same = from->shape.range.dimensions == to->shape.range.dimensions;
@@ -103,7 +108,7 @@ dynsel_status dynsel_copy(dynsel_handler *handler, const dynsel_accessor *from,
     }
     if (status == DYNSEL_OK) {
         handler->command.kind = DYNSEL_COMMAND_COPY;
-        handler->empty = dynsel_region_is_empty(&target.region);
+        note_if_empty(handler, dynsel_region_is_empty(&target.region));
         handler->command.from = keep_end(handler, &source);
         handler->command.to = keep_end(handler, &target);
         handler->command.from_box = dynsel_box_of(&source.region, &source.shape);
@@ -193,7 +198,7 @@ static dynsel_status copy_memory(transfer *t)
     const dynsel_argument *const buffer = keep_end(handler, &t->buffer);
     const dynsel_argument *const memory = keep_memory(t);
     command->kind = DYNSEL_COMMAND_COPY;
-    handler->empty = t->bytes == 0;
+    note_if_empty(handler, t->bytes == 0);
     command->from = t->to ? memory : buffer;
     command->to = t->to ? buffer : memory;
     command->from_box = t->to ? packed(&t->buffer) : box;
@@ -254,7 +259,7 @@ dynsel_status dynsel_fill(dynsel_handler *handler, const dynsel_accessor *to, co
     if (status == DYNSEL_OK) {
         (void)memcpy(room, element, bytes);
         handler->command.kind = DYNSEL_COMMAND_FILL;
-        handler->empty = dynsel_region_is_empty(&target.region);
+        note_if_empty(handler, dynsel_region_is_empty(&target.region));
         handler->command.to = keep_end(handler, &target);
         handler->command.to_box = dynsel_box_of(&target.region, &target.shape);
         handler->command.element = room;

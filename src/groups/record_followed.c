@@ -63,6 +63,16 @@ static dynsel_status refuse_submission(const dynsel_call *call, uint32_t word)
                                "what depends on it before");
 }
 
+static void begin_to_follow(dynsel_handler *handler)
+{
+    if (!dynsel_group_follows(handler)) {
+        handler->uncommon |= DYNSEL_GROUP_FOLLOWS;
+        handler->followed_count = 0;
+        handler->followed_tasks = 0;
+        handler->behind.status = DYNSEL_OK;
+    }
+}
+
 dynsel_status dynsel_depends_on(dynsel_handler *handler, const dynsel_submission *submission)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);
@@ -70,6 +80,7 @@ dynsel_status dynsel_depends_on(dynsel_handler *handler, const dynsel_submission
     if (status != DYNSEL_OK) {
         return status;
     }
+    begin_to_follow(handler);
     const uint32_t word = dynsel_word_load_acquire(&submission->slot);
     if (word == DYNSEL_SUBMISSION_COLLECTED) {
         return DYNSEL_OK;

@@ -17,7 +17,7 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->open = true;
     group->unresolved = false;
     group->has_pointers = false;
-    group->empty = false;
+    group->uncommon = 0;
     if (!DYNSEL_LIKELY(group->uses != NULL)) {
         group->uses = dynsel_uses_in(token); /* once: other threads read it without the lock */
     }
@@ -42,9 +42,6 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->has_amount = false;
 #endif
     group->bound_count = 0;
-    group->followed_count = 0;
-    group->followed_tasks = 0;
-    group->behind.status = DYNSEL_OK;
     group->uses->count = 0;
     group->argument_count = 0;
     group->value_bytes = 0;

@@ -35,7 +35,7 @@ dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *polic
 {
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     uint32_t count = 0;
-    if (group->empty) {
+    if (dynsel_group_is_empty(group)) {
         group->repeatable = false; /* nothing runs that could fail */
         return DYNSEL_OK;
     }

@@ -24,7 +24,7 @@ dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_rec
 {
     group->waits_for = 0;
     group->uses->wants_staging = false;
-    if (!DYNSEL_LIKELY(!group->empty)) {
+    if (dynsel_group_is_empty(group)) {
         *copy_out = NULL;
         return DYNSEL_OK;
     }
@@ -126,22 +126,25 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-/* All that it depends on is over, so it is over, too. */
-DYNSEL_RARE static void end_empty(dynsel_slot *slot)
+/* True: it is empty and, as all that it depends on is over, over. */
+DYNSEL_RARE static bool start_uncommon(const dynsel_handler *group)
 {
     static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
-    dynsel_pending_fail(slot, &nothing_is_wrong);
+    if (dynsel_group_is_empty(group)) {
+        dynsel_pending_fail(dynsel_slot_of(group), &nothing_is_wrong);
+        return true;
+    }
+    if (dynsel_group_follows(group)) {
+        dynsel_follow_synchronize(group);
+    }
+    return false;
 }
 
 bool dynsel_group_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
-    if (!DYNSEL_LIKELY(!group->empty)) {
-        end_empty(slot);
+    if (!DYNSEL_LIKELY(group->uncommon == 0) && start_uncommon(group)) {
         return true;
-    }
-    if (!DYNSEL_LIKELY(group->followed_count == 0)) {
-        dynsel_follow_synchronize(group);
     }
     const uint32_t resources = slot->selection.policy->count;
     for (uint32_t refused = 0;; refused++) {

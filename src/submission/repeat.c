@@ -265,7 +265,7 @@ static void run_again(dynsel_slot *first)
 /* Between two looks of this thread a slot may get other repeatable work. */
 static void start_ready(void)
 {
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    for (uint32_t number = 1; number <= dynsel_slots_open(); number++) {
         uint32_t stage = DYNSEL_REPEAT_READY;
         if (dynsel_repeat_stage(number) == stage &&
             dynsel_word_swap(&dynsel_repeats[number - 1].stage, &stage, DYNSEL_REPEAT_STARTED)) {

@@ -87,7 +87,8 @@ bool dynsel_in_flight_can_free(const dynsel_policy *policy, uint32_t count)
  * together. */
 enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
 
-/* Reaps the own policy first, and all policies only if that frees no slot. */
+/* Reaps the own policy first, opens more slots if that frees none, and reaps all policies only if
+ * there are no more. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
     for (uint32_t i = 0; i < policy->count; i++) {
@@ -182,7 +183,7 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
 {
     dynsel_in_flight_look(request->policy);
-    *slot = dynsel_slot_claim(request->policy);
+    *slot = dynsel_slot_claim_open(request->policy);
     return DYNSEL_LIKELY(*slot != NULL) ? DYNSEL_OK : make_room(request, slot);
 }
 
@@ -190,7 +191,7 @@ dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot 
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
 {
     bool busy = false;
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
+    for (uint32_t number = 1; number <= dynsel_slots_open() && !busy; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
             !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
