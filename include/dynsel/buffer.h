@@ -47,15 +47,16 @@ typedef struct dynsel_buffer {
  *     library, CONFIG_DYNSEL_BUFFER_INSIDE_BYTES long, all zero. An OpenCL device that shares the
  *     host's memory uses `data` itself where it is aligned well enough (4096 bytes always is).
  * element_bytes: size of one element, in bytes; not 0.
- * range: how many elements there are, 1 to 3 dimensions. A size may be 0: the buffer has no elements
- *     then, orders command groups like any other, and is never copied; kernels on devices get a
- *     null pointer.
+ * range: how many elements there are, 1 to 3 dimensions. A size may be 0: the buffer has no
+ *     elements then, orders command groups like any other, and is never copied; kernels on devices
+ *     get a null pointer.
  * Errors: DYNSEL_E_INVALID (NULL; a handle that is not all zero; elements of 0 bytes; more bytes
- *     than an object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS exist, or data is NULL and the
- *     elements need more than CONFIG_DYNSEL_BUFFER_INSIDE_BYTES). Without effect then.
+ *     than an object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS exist, or data is NULL and
+ *     the elements need more than CONFIG_DYNSEL_BUFFER_INSIDE_BYTES). Without effect then.
  * May block: no.
  * Context: any thread; task functions. Not interrupts.
- * Cost: a check of each entry of the table; nothing is copied or allocated.
+ * Cost: a check of each entry of the table that was in use before the first free one at the last
+ *     call; nothing is copied or allocated.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data,
                                                 size_t element_bytes, dynsel_range range)
@@ -70,15 +71,15 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     handle at all), DYNSEL_E_IN_TASK (inside a task function or group function). With
  *     DYNSEL_E_DEVICE, the results could not be copied back; where the device still has them, the
  *     buffer is unchanged, the handle is not zeroed, and another call may succeed. (To discard
- *     them, call dynsel_buffer_discard().) The buffer
- *     is gone although the call failed, the handle is zeroed, and the contents of the host's memory
- *     are undefined, with DYNSEL_E_DEPENDENCY, and with DYNSEL_E_DEVICE where the device with the
- *     only valid copy is lost. DYNSEL_E_DEPENDENCY: work that had begun to write it failed; or a
- *     resource that was given up (see <dynsel/resource_states.h>) may still use `data`, because its
- *     work used the buffer in any mode, or data were being copied back. Then the text of the error
- *     says "may still use its memory", and the program leaves `data` alone until it ends: the
- *     resource may read and write there at any time, also what was written later. Memory inside the
- *     library is not used again then: CONFIG_DYNSEL_MAX_BUFFERS loses a place. A worker that has
+ *     them, call dynsel_buffer_discard().) The buffer is gone although the call failed, the handle
+ *     is zeroed, and the contents of the host's memory are undefined, with DYNSEL_E_DEPENDENCY and
+ *     with DYNSEL_E_DEVICE where the device with the only valid copy is lost. DYNSEL_E_DEPENDENCY:
+ *     work that had begun to write it failed; or a resource that was given up (see
+ *     <dynsel/resource_states.h>) may still use `data`, because its work used the buffer in
+ *     any mode, or data were being copied back. Then the text of the error says "may still use its
+ *     memory", and the program leaves `data` alone until it ends: the resource may
+ *     read and write there at any time, also what was written later. Memory inside the library is
+ *     not used again then: CONFIG_DYNSEL_MAX_BUFFERS loses a place. A worker that has
  *     returned uses the memory no longer; a buffer that is ended after that is not concerned.
  * May block: while results are copied back.
  * Context: any thread.

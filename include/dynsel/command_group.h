@@ -121,8 +121,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy 
  *     are visible to this command group. If it fails, this command group does not begin, and ends
  *     with DYNSEL_E_DEPENDENCY and the first cause, as behind work that was to write its data; so
  *     does what depends on it in turn. (Where it was started on the same device before the failure
- *     was known, it may have begun.) The failure of a submission that was waited for is known to the
- *     caller: this command group does not wait for it and does not fail. The handle that the
+ *     was known, it may have begun.) The failure of a submission that was waited for is known to
+ *     the caller: this command group does not wait for it and does not fail. The handle that the
  *     submit of this command group will fill in still stands for what it held before.
  * Errors: DYNSEL_E_INVALID (never submitted), DYNSEL_E_STALE (released, waited for through a copy,
  *     or of the parent of this process), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_DEPENDENCIES, which
@@ -224,9 +224,9 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
  * Launches a kernel over a range of work-items.
  *
  * kernel: must stay until the work is complete.
- * global: the number of work-items. Where a size is 0, the kernel is not launched: the command group
- *     waits for what it depends on, fails if that failed, and is complete then, without a call of
- *     its resource. It changes no buffer, whatever its accessors say.
+ * global: the number of work-items. Where a size is 0, the kernel is not launched: the command
+ *     group waits for what it depends on, fails if that failed, and is complete then, without a
+ *     call of its resource. It changes no buffer, whatever its accessors say.
  * local: the size of a work-group, in as many dimensions, dividing `global`; NULL: chosen, always
  *     the same for the same range.
  * offset: the number of the first work-item; NULL: 0.

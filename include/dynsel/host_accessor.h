@@ -57,8 +57,8 @@ DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *acc
                                                        dynsel_access_mode mode);
 
 /**
- * dynsel_host_accessor_open() of a part of a buffer: a discarding mode keeps the elements outside of
- * the part. Order and copies are those of the whole buffer, because the library knows for each
+ * dynsel_host_accessor_open() of a part of a buffer: a discarding mode keeps the elements outside
+ * of the part. Order and copies are those of the whole buffer, because the library knows for each
  * buffer, and not for its parts, who uses it and where it is valid: the call waits as
  * dynsel_host_accessor_open() does, also for work that uses other parts, copies the whole buffer
  * where the host's memory is out of date, and copies nothing where it is not.

@@ -146,10 +146,11 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
             "together no more bytes than an object can have");
     }
     if (data == NULL && shape.bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
-        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
-                                  "{} bytes are inside a buffer: pass memory, or raise "
-                                  "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES",
-                                  CONFIG_DYNSEL_BUFFER_INSIDE_BYTES);
+        return DYNSEL_FAIL_NUMBER(
+            DYNSEL_E_FULL,
+            DYNSEL_OPTION(BUFFER_INSIDE_BYTES,
+                          "and the elements have {} bytes: pass memory, or set it to as many"),
+            shape.bytes);
     }
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = find_free();
@@ -158,9 +159,11 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
         buffer->token = dynsel_word_load_relaxed(&record->token);
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
-    return record != NULL ? DYNSEL_OK
-                          : DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
-                                               "{} buffers exist: end some, or raise "
-                                               "CONFIG_DYNSEL_MAX_BUFFERS",
-                                               CONFIG_DYNSEL_MAX_BUFFERS);
+    return record != NULL
+               ? DYNSEL_OK
+               : DYNSEL_FAIL_NUMBER(
+                     DYNSEL_E_FULL,
+                     DYNSEL_OPTION(MAX_BUFFERS,
+                                   "and as many exist: end some, or set it to {} or more"),
+                     CONFIG_DYNSEL_MAX_BUFFERS + 1);
 }

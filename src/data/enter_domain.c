@@ -61,9 +61,10 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     *domain = find_place();
     if (*domain == DYNSEL_HOST_DOMAIN) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_submit_command_group"), DYNSEL_E_FULL,
-                              "{} memory domains are in use: raise CONFIG_DYNSEL_MAX_DOMAINS, or "
-                              "end buffers of others",
-                              CONFIG_DYNSEL_MAX_DOMAINS);
+                              DYNSEL_OPTION(MAX_DOMAINS,
+                                            "and as many memory domains are in use: set "
+                                            "it to {} or more, or end the buffers of one"),
+                              CONFIG_DYNSEL_MAX_DOMAINS + 1);
     }
     while (dynsel_staging_evict(*domain)) {
     }

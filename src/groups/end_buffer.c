@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a buffer: copies the results to the host's memory, or discards them, and frees the copies. */
+/* Ends a buffer: copies the results to the host's memory or discards them, and frees the copies. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
@@ -133,7 +133,8 @@ static bool tell_if_held(const dynsel_buffer_record *record, uint32_t token, dyn
     return false;
 }
 
-/* Under the lock, and last_use_lock if results are kept. True: the contents are in the host's memory, lost, or not wanted. */
+/* Under the lock, and last_use_lock if results are kept. True: the contents are in the host's
+ * memory, lost, or not wanted. */
 static bool bring_contents(ending *e)
 {
     if (e->discards) {

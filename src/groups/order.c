@@ -170,10 +170,11 @@ DYNSEL_RARE static dynsel_status refuse_reader(const char *function, const dynse
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_FULL,
         .function = function,
-        .number = CONFIG_DYNSEL_MAX_READERS,
+        .number = CONFIG_DYNSEL_MAX_READERS + 1,
         .subject = DYNSEL_TEXT(use->name),
-        .detail = DYNSEL_TEXT("{} command groups that read the buffer are on their way: wait for "
-                              "some, or raise CONFIG_DYNSEL_MAX_READERS")});
+        .detail = DYNSEL_TEXT(
+            DYNSEL_OPTION(MAX_READERS, "and as many command groups that read the buffer are on "
+                                       "their way: wait for some, or set it to {} or more"))});
 }
 
 DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
@@ -181,9 +182,10 @@ DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
 {
     *token = group->dependencies[0];
     return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                          "the command group depends on more than {} that are not complete: wait "
-                          "for some, or raise CONFIG_DYNSEL_MAX_DEPENDENCIES",
-                          CONFIG_DYNSEL_MAX_DEPENDENCIES);
+                          DYNSEL_OPTION(MAX_DEPENDENCIES,
+                                        "and the command group depends on more that are not "
+                                        "complete: wait for some, or set it to {} or more"),
+                          CONFIG_DYNSEL_MAX_DEPENDENCIES + 1);
 }
 
 static inline dynsel_status make_room_for_reader(const dynsel_use *use, const char *function,

@@ -66,9 +66,10 @@ static inline dynsel_status take_room(const dynsel_call *call, size_t bytes, uns
     }
     if (!DYNSEL_LIKELY(fits_at(first, bytes))) {
         return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "the values of a command group have {} bytes: raise "
-                                    "CONFIG_DYNSEL_ARGUMENT_BYTES, or pass large ones in a buffer",
-                                    CONFIG_DYNSEL_ARGUMENT_BYTES);
+                                    DYNSEL_OPTION(ARGUMENT_BYTES,
+                                                  "and the values so far need {}: set it to that "
+                                                  "or more, or pass large ones in a buffer"),
+                                    first + bytes);
     }
     call->handler->value_bytes = (uint32_t)(first + bytes);
     *room = &call->handler->values[first];
@@ -88,10 +89,10 @@ static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
                              "a copy or fill was launched, which takes no arguments");
     }
     if (index >= CONFIG_DYNSEL_MAX_ARGUMENTS) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "the last argument is number {}: raise "
-                                    "CONFIG_DYNSEL_MAX_ARGUMENTS",
-                                    CONFIG_DYNSEL_MAX_ARGUMENTS - 1);
+        return DYNSEL_REFUSE_NUMBER(
+            call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_ARGUMENTS, "and this kernel needs {}: set it to that or more"),
+            (uint64_t)index + 1);
     }
     return DYNSEL_OK;
 }
@@ -300,10 +301,12 @@ dynsel_status dynsel_stage_memory(const dynsel_call *call, const dynsel_staged *
     dynsel_handler *const handler = call->handler;
     *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
     if (handler->uses->staged_count == CONFIG_DYNSEL_MAX_STAGED) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "the ranges of a command group have at most {} pointers that "
-                                    "are not passed directly: raise CONFIG_DYNSEL_MAX_STAGED",
-                                    CONFIG_DYNSEL_MAX_STAGED);
+        return DYNSEL_REFUSE_NUMBER(
+            call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_STAGED,
+                          "and the ranges of this command group have more pointers that are not "
+                          "passed directly: set it to {} or more"),
+            CONFIG_DYNSEL_MAX_STAGED + 1);
     }
     handler->uses->staged[handler->uses->staged_count] = *staged;
     argument->kind = DYNSEL_ARGUMENT_DATA;

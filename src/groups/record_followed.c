@@ -25,10 +25,12 @@ static dynsel_status add(const dynsel_call *call, uint32_t token, bool is_task)
         return DYNSEL_OK;
     }
     if (group->followed_count == CONFIG_DYNSEL_MAX_DEPENDENCIES) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "CONFIG_DYNSEL_MAX_DEPENDENCIES is {}, and this command group "
-                                    "depends on more submissions: set it higher, or wait for some",
-                                    CONFIG_DYNSEL_MAX_DEPENDENCIES);
+        return DYNSEL_REFUSE_NUMBER(
+            call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_DEPENDENCIES,
+                          "and this command group depends on more submissions: wait for some, or "
+                          "set it to {} or more"),
+            CONFIG_DYNSEL_MAX_DEPENDENCIES + 1);
     }
     uint32_t place = group->followed_count++;
     if (is_task) {

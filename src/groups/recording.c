@@ -141,9 +141,9 @@ dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_
         return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "an id of 0 says nothing: use another");
     }
     if (count > DYNSEL_GROUP_KEY_WORDS) {
-        return DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_FULL,
-                                    "a command group has at most {} key words",
-                                    DYNSEL_GROUP_KEY_WORDS);
+        return DYNSEL_REFUSE_NUMBER(
+            &call, DYNSEL_E_FULL,
+            "a command group has at most 8 key words, and not {}: combine some", count);
     }
     handler->id = id;
     handler->key_word_count = (uint32_t)count;

@@ -110,9 +110,11 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
         dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         return DYNSEL_FAIL_IN(
             request->options->function, DYNSEL_E_FULL,
-            "no slot is free, {} hold finished work that nobody has collected, or what waits for "
-            "this thread, or are reserved for other policies or in use by resources that were "
-            "given up: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+            DYNSEL_OPTION(MAX_IN_FLIGHT,
+                          "no slot is free, and {} hold finished work that nobody has collected, "
+                          "or what waits for this thread, or are reserved for other policies or in "
+                          "use by resources that were given up: wait for submissions or release "
+                          "them, or set it to more than will be in use"),
             stuck);
     }
     if (dynsel_deadline_passed(request->options->deadline_ns)) {
