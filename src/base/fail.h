@@ -13,8 +13,8 @@
 #define DYNSEL_TEXT(text) NULL
 #endif
 
-/* The text of a failure that another value of CONFIG_DYNSEL_<option> would avoid: "CONFIG_... is 12,
- * and ...". rest: what needs more, and the value that would do. */
+/* The text of a failure that another value of CONFIG_DYNSEL_<option> would avoid: "CONFIG_... is
+ * 12, and ...". rest: what needs more, and the value that would do. */
 #define DYNSEL_OPTION(option, rest) DYNSEL_OPTION_IS(option) ", " rest
 #define DYNSEL_OPTION_IS(option)                                                                   \
     "CONFIG_DYNSEL_" #option " is " DYNSEL_STRING(CONFIG_DYNSEL_##option)

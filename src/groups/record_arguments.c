@@ -92,7 +92,7 @@ static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
         return DYNSEL_REFUSE_NUMBER(
             call, DYNSEL_E_FULL,
             DYNSEL_OPTION(MAX_ARGUMENTS, "and this kernel needs {}: set it to that or more"),
-            (uint64_t)index + 1);
+            index < UINT32_MAX ? index + 1 : index);
     }
     return DYNSEL_OK;
 }

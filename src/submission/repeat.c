@@ -270,7 +270,8 @@ static void run_again(dynsel_slot *first)
 /* Between two looks of this thread a slot may get other repeatable work. */
 static void start_ready(void)
 {
-    for (uint32_t number = 1; number <= dynsel_slots_open(); number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         uint32_t stage = DYNSEL_REPEAT_READY;
         if (dynsel_repeat_stage(number) == stage &&
             dynsel_word_swap(&dynsel_repeats[number - 1].stage, &stage, DYNSEL_REPEAT_STARTED)) {

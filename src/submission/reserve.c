@@ -51,7 +51,7 @@ static dynsel_status reserve_more(uint32_t life, uint32_t wanted)
         DYNSEL_OPTION(MAX_IN_FLIGHT,
                       "and {} more slots would be needed, with one for all policies: reserve fewer "
                       "or earlier, or set it so much higher"),
-        wanted - count + (count == wanted ? 1 : 0));
+        wanted - count + (kept == NULL ? 1 : 0));
 }
 
 dynsel_status dynsel_policy_reserve_slots(dynsel_policy *policy, uint32_t count)

@@ -18,9 +18,7 @@ dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 #if CONFIG_DYNSEL_STATISTICS
 dynsel_word dynsel_slots_in_use;
 #endif
-#if CONFIG_DYNSEL_MAX_IN_FLIGHT > 64
 dynsel_word dynsel_slots_opened;
-#endif
 dynsel_word dynsel_most_in_use;
 dynsel_word dynsel_slot_refusals;
 
@@ -34,7 +32,8 @@ void dynsel_slot_raise_most(uint32_t in_use)
 uint32_t dynsel_slot_count_in_use(void)
 {
     uint32_t count = 0;
-    for (uint32_t number = 1; number <= dynsel_slots_open(); number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
         count += dynsel_slot_state(word) != DYNSEL_SLOT_FREE ? 1 : 0;
     }
@@ -112,17 +111,14 @@ dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy)
 /* Doubles the open slots; another thread may do so at the same time. False: all are open. */
 static bool open_more(void)
 {
-#if CONFIG_DYNSEL_MAX_IN_FLIGHT > 64
     uint32_t opened = dynsel_word_load_relaxed(&dynsel_slots_opened);
+    const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
     const uint32_t open = DYNSEL_OPEN_AT_FIRST + opened;
-    const uint32_t left = CONFIG_DYNSEL_MAX_IN_FLIGHT - open;
+    const uint32_t left = most > open ? most - open : 0;
     if (left != 0) {
         (void)dynsel_word_swap(&dynsel_slots_opened, &opened, opened + (left < open ? left : open));
     }
     return left != 0;
-#else
-    return false;
-#endif
 }
 
 dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)

@@ -222,21 +222,17 @@ static inline bool dynsel_slot_is_anothers(uint32_t index, const dynsel_policy *
  * a program ever has in flight, and the slots stay in the cache. No slot behind the open ones was
  * ever in use.
  */
-enum { DYNSEL_OPEN_AT_FIRST = CONFIG_DYNSEL_MAX_IN_FLIGHT < 64 ? CONFIG_DYNSEL_MAX_IN_FLIGHT : 64 };
+enum { DYNSEL_OPEN_AT_FIRST = 64 };
 
-#if CONFIG_DYNSEL_MAX_IN_FLIGHT > 64
 extern dynsel_word dynsel_slots_opened; /* beyond the first */
 
 static inline uint32_t dynsel_slots_open(void)
 {
-    return DYNSEL_OPEN_AT_FIRST + dynsel_word_load_relaxed(&dynsel_slots_opened);
+    const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
+    return most > DYNSEL_OPEN_AT_FIRST
+               ? DYNSEL_OPEN_AT_FIRST + dynsel_word_load_relaxed(&dynsel_slots_opened)
+               : most;
 }
-#else
-static inline uint32_t dynsel_slots_open(void)
-{
-    return DYNSEL_OPEN_AT_FIRST;
-}
-#endif
 
 /* Claims a free slot for a policy and sets work.token; NULL: none is free. policy: NULL takes none
  * that is reserved. Looks at each slot once at most. */

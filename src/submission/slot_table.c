@@ -193,7 +193,8 @@ dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot 
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
 {
     bool busy = false;
-    for (uint32_t number = 1; number <= dynsel_slots_open() && !busy; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open && !busy; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
             !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {

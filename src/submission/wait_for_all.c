@@ -143,7 +143,8 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend, uint6
 {
     const uint64_t since = dynsel_traced_now();
     dynsel_status status = dynsel_pending_wait(NULL, backend, deadline_ns);
-    for (uint32_t number = 1; status == DYNSEL_OK && number <= dynsel_slots_open(); number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; status == DYNSEL_OK && number <= open; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
@@ -216,7 +217,8 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     dynsel_slots_sweep_abandoned();
 #endif
     uint32_t held = 0;
-    for (uint32_t number = 1; number <= dynsel_slots_open(); number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         held += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
     }
     for (uint32_t i = 0; held == 0 && i < policy->count; i++) {

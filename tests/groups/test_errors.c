@@ -299,7 +299,7 @@ static const struct {
     {uses_one_of_another, DYNSEL_E_INVALID, "another command group"},
     {reaches_past_the_end, DYNSEL_E_INVALID, "[far]"},
     {writes_constants, DYNSEL_E_INVALID, "use DYNSEL_ACCESS_READ [constant]"},
-    {requires_too_much, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_REQUIREMENTS [many]"},
+    {requires_too_much, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_REQUIREMENTS is"},
     {sets_too_many_arguments, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_ARGUMENTS"},
     {sets_too_large_values, DYNSEL_E_FULL, "CONFIG_DYNSEL_ARGUMENT_BYTES"},
     {leaves_a_gap, DYNSEL_E_INVALID, "argument 0 was not set"},
