@@ -111,10 +111,13 @@ dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy)
 /* Doubles the open slots; another thread may do so at the same time. False: all are open. */
 static bool open_more(void)
 {
-    uint32_t opened = dynsel_word_load_relaxed(&dynsel_slots_opened);
     const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
+    if (most <= DYNSEL_OPEN_AT_FIRST) {
+        return false;
+    }
+    uint32_t opened = dynsel_word_load_relaxed(&dynsel_slots_opened);
     const uint32_t open = DYNSEL_OPEN_AT_FIRST + opened;
-    const uint32_t left = most > open ? most - open : 0;
+    const uint32_t left = most - open;
     if (left != 0) {
         (void)dynsel_word_swap(&dynsel_slots_opened, &opened, opened + (left < open ? left : open));
     }
