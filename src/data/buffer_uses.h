@@ -112,9 +112,9 @@ typedef struct dynsel_uses {
     uint32_t relies_on;        /* `relies_on` of its uses; `token` if they differ */
     uint32_t after_count;      /* of `after`; set when the start is decided */
     uint32_t former_user;      /* token + 1 of the owner of `former`; 0: `former` is empty */
-    uint32_t former_count;     /* of `former`, the first of which may be in use */
     const dynsel_queue *queue; /* of its resource; other threads must not read that from the slot */
     void *own;                 /* work.own of its run */
+    uint16_t former_count;     /* of `former`, the first of which may be in use */
     bool in_order;             /* the queue runs work in the order of the starts */
     bool will_fail;            /* it will not be started */
     bool undone;               /* its start failed: the effect of the command was rolled back */

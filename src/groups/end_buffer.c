@@ -197,7 +197,7 @@ static dynsel_status take(ending *e, const dynsel_buffer *buffer)
 static dynsel_status end(ending *e, dynsel_buffer *buffer)
 {
     const dynsel_status status = take(e, buffer);
-    if (status != DYNSEL_OK) {
+    if (status != DYNSEL_OK || e->record == NULL) {
         return status;
     }
     const uint64_t since = dynsel_traced_now();
