@@ -283,6 +283,32 @@ static void failed_copy_tells_and_leaves_no_trace(void **state)
     finish_with(0, 1);
 }
 
+/* On a device, too, it does not begin behind work that failed: the buffer keeps what it has. */
+static void copy_behind_failed_submission_does_not_begin(void **state)
+{
+    (void)state;
+    dynsel_submission submissions[2];
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    const job fails = {.kind = FAIL,
+                       .value = DYNSEL_E_TASK,
+                       .buffers = {b},
+                       .modes = {DYNSEL_ACCESS_READ_WRITE}};
+    assert_status(DYNSEL_OK, send_job(0, &fails, &submissions[0]));
+    transfer it = from_memory(a);
+    it.behind = &submissions[0];
+    set_memory(70);
+    assert_status(DYNSEL_OK, send_transfer(1, &it, &submissions[1]));
+    const unsigned launched = sim.counts.launched;
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    assert_int_equal(launched, sim.counts.launched);
+    places_hurry();
+    see_buffer(a, 0, 1);
+    assert_status(DYNSEL_OK, dynsel_buffer_discard(&b));
+    b = new_buffer(others);
+    finish_with(0, 1);
+}
+
 #if CONFIG_DYNSEL_STAGING_BYTES <= 268435456
 /* On a device it is staged, so there is a limit, which the text names; the host has none. */
 static void too_large_copy_names_the_option(void **state)
@@ -314,6 +340,7 @@ int main(void)
         TEST_SET_UP(elements_outside_of_the_part_stay),
         TEST_SET_UP(wrong_copies_are_refused),
         TEST_SET_UP(failed_copy_tells_and_leaves_no_trace),
+        TEST_SET_UP(copy_behind_failed_submission_does_not_begin),
 #if CONFIG_DYNSEL_STAGING_BYTES <= 268435456
         TEST_SET_UP(too_large_copy_names_the_option),
 #endif
