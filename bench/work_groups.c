@@ -10,7 +10,8 @@
 #include "phases.h"
 #include "report.h"
 
-enum { MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3 };
+/* SETTLING: batches of launches before any is measured, in which the library tries its sizes. */
+enum { MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3, SETTLING = 30 };
 
 static const double MOST_TIMES_BEST = 1.05;
 
@@ -259,6 +260,9 @@ static void measure(group_device *d, const group_case *c, size_t items, const ch
     report_check(count != 0, "no size of a work-group is possible");
     const group_size drivers = {.local = {0}};
     const bool driver_chooses = time_by_hand(d, kernel, &drivers) >= 0;
+    for (unsigned i = 0; i < SETTLING; i++) {
+        (void)time_groups(d);
+    }
     double driver = 0, chosen = time_groups(d);
     const unsigned fastest = count < FASTEST ? count : (unsigned)FASTEST;
     for (unsigned i = 0; i < repetitions; i++) {

@@ -11,13 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dynsel/error.h>
+
+/* The runners know nothing of C++. */
+DYNSEL_BEGIN_DECLS
 #if DYNSEL_TESTS_SMALL_RUNNER
 #include "runner/runner.h"
 #else
 #include <cmocka.h>
 #endif
-
-#include <dynsel/error.h>
+DYNSEL_END_DECLS
 
 /* Entries of a list of tests, with the functions set_up() and tear_down() of their file. */
 #define TEST(test)        cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -59,7 +62,7 @@ static inline int text_contains(const char *text, const char *part)
             return 1;
         }
     }
-    return *part == '\0';
+    return *part == '\0' ? 1 : 0;
 }
 
 static inline void check_error_says(const char *part, const char *file, int line)

@@ -14,9 +14,10 @@ def describe(config):
         cc="clang" if config["DYNSEL_COMPILER_CLANG"] else "gcc",
         limits=limits(config),
         check_on_top=("clang", "sanitize", "tsan"),
-        # tsan is built with Clang, too, and emulated boards run the long tests of groups with interrupts
-        check_short=("clang", "interrupts"),
-        check_beside=("minimal", "full", "interrupts", "tiny", "tiny_in_flight"),
+        # tsan is built with Clang, too, emulated boards run the long tests of groups with interrupts, and one file has
+        # the code of many
+        check_short=("clang", "interrupts", "one_file"),
+        check_beside=("minimal", "full", "interrupts", "one_file", "tiny", "tiny_in_flight"),
     )
 
 
@@ -24,7 +25,7 @@ def limits(config):
     """Bytes of the archive on x86-64 with GCC; what else the sizes depend on is not limited."""
     measured = (platform.machine() == "x86_64" and config["DYNSEL_COMPILER_GCC"]
                 and not (config["DYNSEL_SANITIZE"] or config["DYNSEL_SANITIZE_THREAD"] or config["DYNSEL_COVERAGE"]))
-    if not measured or config["DYNSEL_OPTIMIZE_DEBUG"]:
+    if not measured or config["DYNSEL_OPTIMIZE_DEBUG"] or config["DYNSEL_ONE_FILE"]:
         return {}
     in_flight, opencl = config["DYNSEL_IN_FLIGHT"], config["DYNSEL_BACKEND_OPENCL"]
     threads, aspects = config["DYNSEL_BACKEND_THREADS"], config["DYNSEL_ASPECTS"]

@@ -71,13 +71,28 @@ static void list(const resources *r, char *text, size_t size)
     }
 }
 
+/* Whether the table shows the name so: its begin and its end, with two dots between them. */
+static bool is_shown_as(const char *name, const char *shown)
+{
+    const char *dots = strstr(shown, "..");
+    if (dots == NULL) {
+        return false;
+    }
+    const size_t length = strlen(name);
+    const size_t head = (size_t)(dots - shown);
+    const size_t tail = strlen(dots + 2);
+    return head + tail < length && strncmp(name, shown, head) == 0 &&
+           strcmp(name + length - tail, dots + 2) == 0;
+}
+
 static size_t count_fitting(const resources *r, const char *only, bool in_part, size_t *found)
 {
     size_t fitting = 0;
 
     for (size_t i = 0; i < r->count; i++) {
         const char *name = dynsel_resource_name(&r->table[i]);
-        if (in_part ? strstr(name, only) != NULL : strcmp(name, only) == 0) {
+        if (in_part ? strstr(name, only) != NULL || is_shown_as(name, only)
+                    : strcmp(name, only) == 0) {
             *found = i;
             fitting++;
         }

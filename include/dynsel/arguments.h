@@ -28,8 +28,7 @@
  * - After a failure, the contents of written memory are undefined. Memory that is only read is
  *   unchanged, and so is all memory if the work was never started.
  *
- * dynsel_set_arg() and dynsel_set_range() are for C. The functions that they call are for C++, too:
- * dynsel_set_arg_value() and similar ones, and dynsel_set_range_leaves().
+ * In C++ dynsel_set_arg() is a set of overloaded functions (<dynsel/arguments.hpp>).
  *
  * Source: seed 000.
  */
@@ -51,7 +50,7 @@ typedef struct dynsel_local_memory {
 } dynsel_local_memory;
 
 /** A number of bytes for each work-group: `dynsel_set_arg(handler, 1, DYNSEL_LOCAL(256))`. */
-#define DYNSEL_LOCAL(bytes_) ((dynsel_local_memory){.bytes = (bytes_)})
+#define DYNSEL_LOCAL(bytes_) DYNSEL_VALUE_OF_(dynsel_local_memory, (bytes_))
 
 /* dynsel_set_arg() of each kind; value: where it stands, bytes: its size. */
 dynsel_status dynsel_set_arg_of_accessor(dynsel_handler *handler, uint32_t index, const void *value,
@@ -133,6 +132,10 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
                             &(const dynsel_leaf_place)DYNSEL_WHOLE_ITERATOR(type),                 \
                             (const type[]){(iterator)}, (count), (mode))
 
+#else
+#define dynsel_set_range(handler, index, type, iterator, count, mode)                              \
+    ::dynsel::detail::set_range<type>((handler), (index), type##_leaves,                           \
+                                      DYNSEL_WHOLE_ITERATOR(type), (iterator), (count), (mode))
 #endif
 
 /** dynsel_set_range() for an iterator whose type is given only by its function. place: of a whole
@@ -143,5 +146,9 @@ dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
                                       dynsel_access_mode mode);
 
 DYNSEL_END_DECLS
+
+#if defined(__cplusplus)
+#include <dynsel/arguments.hpp>
+#endif
 
 #endif

@@ -34,12 +34,10 @@ typedef uint32_t dynsel_aspect_set;
 typedef uint64_t dynsel_aspect_set;
 #endif
 
-#if !defined(__cplusplus)
-_Static_assert(DYNSEL_ASPECT_COUNT == DYNSEL_ASPECT_END_,
-               "the generated header is of another list of aspects: build again");
-_Static_assert(DYNSEL_ASPECT_COUNT <= 64,
-               "a set has 64 bits: leave aspects out in the menu, or make the set larger");
-#endif
+DYNSEL_STATIC_ASSERT_(DYNSEL_ASPECT_COUNT == DYNSEL_ASPECT_END_,
+                      "the generated header is of another list of aspects: build again");
+DYNSEL_STATIC_ASSERT_(DYNSEL_ASPECT_COUNT <= 64,
+                      "a set has 64 bits: leave aspects out in the menu, or make the set larger");
 
 /** The set of one aspect, by its name: `DYNSEL_ASPECT_BIT(fp64) | DYNSEL_ASPECT_BIT(image)`. A
  * constant expression. A name that is no aspect, or was left out, does not compile. */

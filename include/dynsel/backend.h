@@ -37,6 +37,9 @@ typedef struct dynsel_work {
 #if CONFIG_DYNSEL_REPEAT
     uint8_t run; /**< the library's own */
 #endif
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    bool holds; /**< the library's own */
+#endif
     uint32_t queue_tail; /**< the library's own */
     uint64_t ready_ns;   /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
     uint64_t ended_ns;   /**< when it was complete; 0: not known (yet) */
@@ -46,7 +49,7 @@ typedef struct dynsel_work {
 } dynsel_work;
 
 /** The most works that `poll_ended` of a backend is asked about. */
-enum { DYNSEL_MOST_ENDED = 16 };
+enum { DYNSEL_MOST_ENDED = 32 };
 
 #if CONFIG_DYNSEL_TRACE
 /** When a device ran work. */

@@ -7,7 +7,8 @@
  * valid, and copies data only to domains where a command group needs them and they are not
  * resident. While a buffer exists its memory may be accessed only through accessors: the data in
  * the host's memory may be out of date, until a host accessor is open or the buffer has been
- * deinitialized.
+ * deinitialized. <dynsel/opencl.h> has buffers over memory that the program allocated on a device,
+ * which begin and end there.
  *
  * What survives a failure: work that did not begin changes nothing (a kernel that does not build,
  * wrong arguments, a refused enqueue, a full table, something that it depends on failed). A

@@ -227,8 +227,8 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
  * global: the number of work-items. Where a size is 0, the kernel is not launched: the command
  *     group waits for what it depends on, fails if that failed, and is complete then, without a
  *     call of its resource. It changes no buffer, whatever its accessors say.
- * local: the size of a work-group, in as many dimensions, dividing `global`; NULL: chosen, always
- *     the same for the same range.
+ * local: the size of a work-group, in as many dimensions, dividing `global`; NULL: chosen, see
+ *     <dynsel/opencl.h>.
  * offset: the number of the first work-item; NULL: 0.
  * Errors: DYNSEL_E_INVALID (a violation of these rules; a number of work-items, or of one
  *     work-item, that overflows; a kernel without any form, or with one for devices and no name; a

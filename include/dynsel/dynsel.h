@@ -17,6 +17,7 @@
 #include <dynsel/policy.h>
 #include <dynsel/repeat.h>
 #include <dynsel/resource.h>
+#include <dynsel/resource_set.h>
 #include <dynsel/resource_states.h>
 #include <dynsel/selection.h>
 #include <dynsel/statistics.h>

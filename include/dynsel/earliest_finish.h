@@ -142,7 +142,8 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word data_home;    /* the resource with the least usual_ns, and 1; 0: none yet */
     dynsel_word submitted_at; /* the last submit, in ticks */
     dynsel_word submitted_to; /* its resource, and 1; 0: none yet */
-    uint64_t blocking; /* a bit for each resource: its work is complete when the submit returns */
+    dynsel_word blocking[2];  /* a bit for each resource: its work is complete when the submit
+                                returns */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_finish_speed speeds[CONFIG_DYNSEL_MAX_RESOURCES][DYNSEL_FINISH_SCALES];
     dynsel_finish_kind kinds[CONFIG_DYNSEL_EARLIEST_FINISH_KINDS];

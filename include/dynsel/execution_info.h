@@ -31,7 +31,7 @@ typedef enum dynsel_execution_info {
  * reports, needs: constant expressions of dynsel_execution_info bits.
  */
 #define DYNSEL_ASSERT_REPORTS(reports, needs)                                                      \
-    _Static_assert(((unsigned)(needs) & ~(unsigned)(reports)) == 0,                                \
-                   "the backend does not report what the policy needs")
+    DYNSEL_STATIC_ASSERT_(((unsigned)(needs) & ~(unsigned)(reports)) == 0,                         \
+                          "the backend does not report what the policy needs")
 
 #endif

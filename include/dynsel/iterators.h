@@ -89,10 +89,8 @@
 #define DYNSEL_AS_TEXT(...) #__VA_ARGS__ "\n"
 
 #define DYNSEL_LEAVES_FUNCTION_(name, leaves)                                                      \
-    DYNSEL_INLINE void name##_leaves(dynsel_leaf_sink *sink_, const dynsel_leaf_place *place_)     \
-    {                                                                                              \
-        leaves                                                                                     \
-    }
+    DYNSEL_INLINE void name##_leaves(dynsel_leaf_sink *sink_, const dynsel_leaf_place *place_){    \
+        leaves} DYNSEL_LEAVES_BY_TYPE_(name)
 #endif
 
 /* Must be identical to the definition in <dynsel/passed_directly.h>. */

@@ -40,7 +40,7 @@
  * and none accesses memory below its pointer.
  *
  * DYNSEL_PART and DYNSEL_WHOLE_ITERATOR use the trait of a type, so they must stand below its mark.
- * In C++ DYNSEL_LEAVES is allowed and has no effect, and DYNSEL_WHOLE_ITERATOR does not compile.
+ * In C++ DYNSEL_LEAVES stands beside its type in the same namespace, not inside `extern "C"`.
  *
  * Cost: nothing is stored; the functions call `sink->leaf` once per leaf. Context: any.
  */
@@ -52,6 +52,7 @@
 #include <stdint.h>
 
 #include <dynsel/config.h>
+#include <dynsel/language.h>
 #include <dynsel/passed_directly.h>
 
 DYNSEL_BEGIN_DECLS
@@ -235,11 +236,19 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
     sink->leaf(sink, &leaf);
 }
 
+/* Lets templates of C++ find the leaves of a type by argument-dependent lookup. */
+#if defined(__cplusplus)
+#define DYNSEL_LEAVES_BY_TYPE_(type)                                                               \
+    static inline __attribute__((unused)) dynsel_leaves_fn dynsel_leaves_of(const type *)          \
+    {                                                                                              \
+        return type##_leaves;                                                                      \
+    }
+#else
+#define DYNSEL_LEAVES_BY_TYPE_(type)
+#endif
+
 /** Defines the leaves of a type of your own. parts: DYNSEL_PART() and the others, one after the
  * other, in the order of the kernel's arguments; may be empty. */
-#if defined(__cplusplus)
-#define DYNSEL_LEAVES(type, parts) struct dynsel_leaves_of_##type
-#else
 #define DYNSEL_LEAVES(type, parts)                                                                 \
     static inline __attribute__((unused)) void type##_leaves(dynsel_leaf_sink *sink_,              \
                                                              const dynsel_leaf_place *place_)      \
@@ -253,17 +262,13 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         (void)sizeof(dynsel_self);                                                                 \
         parts                                                                                      \
     }                                                                                              \
+    DYNSEL_LEAVES_BY_TYPE_(type)                                                                   \
     struct dynsel_leaves_of_##type
-#endif
 
 /* The leaves of a part. The trait of its type is evaluated here, where its mark is visible, and not
  * in `<type>_leaves`. */
-#if defined(__cplusplus)
-#define DYNSEL_DIRECTNESS_(type) DYNSEL_DIRECT_BY_ITSELF
-#else
 #define DYNSEL_DIRECTNESS_(type)                                                                   \
     (dynsel_is_passed_directly_to_device(type) ? DYNSEL_DIRECT_YES : DYNSEL_DIRECT_BY_ITSELF)
-#endif
 #define DYNSEL_LEAVES_OF_(type, place)                                                             \
     {                                                                                              \
         const dynsel_leaf_place undecided_ = place;                                                \
@@ -274,6 +279,18 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 /* The compile-time checks of the macros below. A member is an lvalue that is never evaluated.
  * Arrays and functions are recognized: they become pointers in an expression and are none. */
 #define DYNSEL_MEMBER_(member) (((dynsel_self *)(void *)sink_)->member)
+#if defined(__cplusplus)
+#define DYNSEL_ASK_(question, member)                                                              \
+    ::dynsel::detail::question<decltype(dynsel_self::member)>::value
+#define DYNSEL_IS_OF_TYPE_(type, member)                                                           \
+    ::dynsel::detail::is_same<decltype(dynsel_self::member), type>::value
+#define DYNSEL_IS_COUNT_(member)       DYNSEL_ASK_(is_count, member)
+#define DYNSEL_IS_A_POINTER_(member)   DYNSEL_ASK_(is_pointer, member)
+#define DYNSEL_IS_TO_VOID_(member)     DYNSEL_ASK_(is_to_void, member)
+#define DYNSEL_IS_TO_FUNCTION_(member) DYNSEL_ASK_(is_to_function, member)
+#define DYNSEL_IS_TO_CONST_(member)    DYNSEL_ASK_(is_to_const, member)
+#define DYNSEL_HAS_POINTERS_(member)   DYNSEL_ASK_(has_pointers, member)
+#else
 #define DYNSEL_DECAYS_(value)                                                                      \
     ((__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_) &                                   \
      !DYNSEL_IS_POINTER_(__typeof__(value)))
@@ -282,19 +299,30 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 #define DYNSEL_IS_FUNCTION_(value)                                                                 \
     (DYNSEL_DECAYS_(value) &                                                                       \
      __builtin_types_compatible_p(__typeof__(value), __typeof__(DYNSEL_ELEMENT_(value))))
-/* A pointer, or an array of up to three dimensions of them. */
-#define DYNSEL_HAS_POINTERS_(value)                                                                \
-    DYNSEL_IS_POINTER_(__typeof__(DYNSEL_ELEMENT_(DYNSEL_ELEMENT_(DYNSEL_ELEMENT_(value)))))
-#define DYNSEL_IS_TO_VOID_(pointer)                                                                \
-    _Generic((pointer), void * : 1, const void * : 1, volatile void * : 1,                         \
+#define DYNSEL_IS_OF_TYPE_(type, member)                                                           \
+    __builtin_types_compatible_p(type, __typeof__(DYNSEL_MEMBER_(member)))
+#define DYNSEL_IS_COUNT_(member)                                                                   \
+    (_Generic(DYNSEL_MEMBER_(member), unsigned long : 1, unsigned long long : 1, default : 0) &    \
+     (sizeof(DYNSEL_MEMBER_(member)) == sizeof(uint64_t)))
+#define DYNSEL_IS_A_POINTER_(member) DYNSEL_IS_POINTER_(__typeof__(DYNSEL_MEMBER_(member)))
+#define DYNSEL_IS_TO_VOID_(member)                                                                 \
+    _Generic(DYNSEL_MEMBER_(member), void * : 1, const void * : 1, volatile void * : 1,            \
              const volatile void * : 1, default : 0)
-#define DYNSEL_IS_COUNT_(value)                                                                    \
-    (_Generic((value), unsigned long : 1, unsigned long long : 1, default : 0) &                   \
-     (sizeof(value) == sizeof(uint64_t)))
+#define DYNSEL_IS_TO_FUNCTION_(member) DYNSEL_IS_FUNCTION_(*DYNSEL_MEMBER_(member))
+/* Adding const to a const type does not change it. The comparison holds for arrays, too: before C23
+ * their elements are const, and the array is not. */
+#define DYNSEL_IS_TO_CONST_(member)                                                                \
+    __builtin_types_compatible_p(__typeof__(*DYNSEL_MEMBER_(member)) *,                            \
+                                 const __typeof__(*DYNSEL_MEMBER_(member)) *)
+/* A pointer, or an array of up to three dimensions of them. */
+#define DYNSEL_HAS_POINTERS_(member)                                                               \
+    DYNSEL_IS_POINTER_(                                                                            \
+        __typeof__(DYNSEL_ELEMENT_(DYNSEL_ELEMENT_(DYNSEL_ELEMENT_(DYNSEL_MEMBER_(member))))))
+#endif
 
 #define DYNSEL_MEMBER_IS_(type, member)                                                            \
-    _Static_assert(__builtin_types_compatible_p(type, __typeof__(DYNSEL_MEMBER_(member))),         \
-                   "this member is of another type than its part says");
+    DYNSEL_STATIC_ASSERT_(DYNSEL_IS_OF_TYPE_(type, member),                                        \
+                          "this member is of another type than its part says");
 
 /** A member that is an iterator itself. */
 #define DYNSEL_PART(type, member)                                                                  \
@@ -307,8 +335,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 #define DYNSEL_COUNTED_PART(type, member, count)                                                   \
     {                                                                                              \
         DYNSEL_MEMBER_IS_(type, member)                                                            \
-        _Static_assert(DYNSEL_IS_COUNT_(DYNSEL_MEMBER_(count)),                                    \
-                       "the count of a part has to be a uint64_t");                                \
+        DYNSEL_STATIC_ASSERT_(DYNSEL_IS_COUNT_(count),                                             \
+                              "the count of a part has to be a uint64_t");                         \
         DYNSEL_LEAVES_OF_(type, dynsel_counted_part(&here_, offsetof(dynsel_self, member),         \
                                                     offsetof(dynsel_self, count)))                 \
     }
@@ -329,21 +357,16 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
  * not compile, because their elements have no size; arrays do not compile either. */
 #define DYNSEL_POINTER_PART(member)                                                                \
     {                                                                                              \
-        _Static_assert(DYNSEL_IS_POINTER_(__typeof__(DYNSEL_MEMBER_(member))),                     \
-                       "this member is no pointer: take DYNSEL_VALUE_PART for a number or an "     \
-                       "array of numbers, DYNSEL_PART for an iterator");                           \
-        _Static_assert(!DYNSEL_IS_TO_VOID_(DYNSEL_MEMBER_(member)), DYNSEL_NO_ELEMENTS_);          \
-        _Static_assert(!DYNSEL_IS_FUNCTION_(*DYNSEL_MEMBER_(member)), DYNSEL_NO_ELEMENTS_);        \
-        const dynsel_leaf_place part_ = DYNSEL_IS_TO_CONST_(DYNSEL_MEMBER_(member))                \
-                                            ? dynsel_read_only_part(&here_, 0)                     \
-                                            : here_;                                               \
+        DYNSEL_STATIC_ASSERT_(DYNSEL_IS_A_POINTER_(member),                                        \
+                              "this member is no pointer: take DYNSEL_VALUE_PART for a number or " \
+                              "an array of numbers, DYNSEL_PART for an iterator");                 \
+        DYNSEL_STATIC_ASSERT_(!DYNSEL_IS_TO_VOID_(member), DYNSEL_NO_ELEMENTS_);                   \
+        DYNSEL_STATIC_ASSERT_(!DYNSEL_IS_TO_FUNCTION_(member), DYNSEL_NO_ELEMENTS_);               \
+        const dynsel_leaf_place part_ =                                                            \
+            DYNSEL_IS_TO_CONST_(member) ? dynsel_read_only_part(&here_, 0) : here_;                \
         dynsel_give_pointer(sink_, &part_, name_, offsetof(dynsel_self, member),                   \
                             sizeof(*DYNSEL_MEMBER_(member)), false);                               \
     }
-/* Adding const to a const type does not change it. The comparison holds for arrays, too: before C23
- * their elements are const, and the array is not. */
-#define DYNSEL_IS_TO_CONST_(pointer)                                                               \
-    __builtin_types_compatible_p(__typeof__(*(pointer)) *, const __typeof__(*(pointer)) *)
 
 /** A member that is passed by value: a number, an array of numbers, or a structure without
  * pointers. A kernel takes an array as a vector or structure of the same size. A pointer does not
@@ -351,9 +374,9 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
  * not detected. */
 #define DYNSEL_VALUE_PART(member)                                                                  \
     {                                                                                              \
-        _Static_assert(!DYNSEL_HAS_POINTERS_(DYNSEL_MEMBER_(member)),                              \
-                       "a device cannot use a pointer that is passed by value: take "              \
-                       "DYNSEL_POINTER_PART, with a member of its own for each pointer");          \
+        DYNSEL_STATIC_ASSERT_(!DYNSEL_HAS_POINTERS_(member),                                       \
+                              "a device cannot use a pointer that is passed by value: take "       \
+                              "DYNSEL_POINTER_PART, with a member of its own for each pointer");   \
         dynsel_give_value(sink_, &here_, name_, DYNSEL_LEAF_VALUE, offsetof(dynsel_self, member),  \
                           sizeof(DYNSEL_MEMBER_(member)));                                         \
     }

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include <dynsel/accessor.h>
+#include <dynsel/buffer.h>
 #include <dynsel/kernel.h>
 #include <dynsel/resource.h>
 #include <dynsel/status.h>
@@ -73,7 +74,7 @@ typedef struct dynsel_memory {
 /** The largest `after_count`. */
 enum {
     DYNSEL_MOST_AFTER = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS +
-                        CONFIG_DYNSEL_MAX_STAGED
+                        CONFIG_DYNSEL_MAX_STAGED + CONFIG_DYNSEL_EXTERNAL_EVENTS
 };
 #endif
 
@@ -220,6 +221,94 @@ typedef struct dynsel_memory_ops {
     dynsel_status (*unmap_shared)(dynsel_backend *backend, void *own, void *part);
 #endif
 } dynsel_memory_ops;
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+struct dynsel_external_event;
+struct dynsel_handler;
+
+/** How the library handles events of one kind. The functions never block, and do not call the
+ * library but for dynsel_fail(). Any thread, one at a time for one event. */
+typedef struct dynsel_external_event_ops {
+    /** Takes a reference to event->event. A failure, with details, is that of the submission. */
+    dynsel_status (*take)(struct dynsel_external_event *event);
+
+    /** Looks once: DYNSEL_E_AGAIN (it is not complete, or its state cannot be read now), DYNSEL_OK,
+     * or DYNSEL_E_DEPENDENCY with details (what it stands for failed, or its state can never be
+     * read). */
+    dynsel_status (*poll)(struct dynsel_external_event *event);
+
+    /** Whether a command on the resource can wait for the event itself, among `after`; the failure
+     * of the event must make that of the command DYNSEL_E_DEPENDENCY. NULL: never. Then the command
+     * group is pending until `poll` reports the end. own: as in `launch`. */
+    bool (*joins)(const struct dynsel_external_event *event, dynsel_backend *backend, void *own);
+
+    /** Called once after a successful `take`, when the command group has ended or its submission
+     * fails. */
+    void (*release)(struct dynsel_external_event *event);
+} dynsel_external_event_ops;
+
+/** An event that is not of the library's work. */
+typedef struct dynsel_external_event {
+    const dynsel_external_event_ops *ops; /**< static */
+    dynsel_event event;
+    void *own;       /**< for the operations */
+    uint32_t record; /**< for the operations; 0 at first */
+    bool joined;     /**< the library's own */
+} dynsel_external_event;
+
+/**
+ * Called by a group function: the command group starts after this event, too. For functions of
+ * backends such as dynsel_opencl_depend_on(), which has the rules for programs.
+ *
+ * ops: static.
+ * Errors: as of the functions in <dynsel/command_group.h>; DYNSEL_E_INVALID (operations are
+ *     missing), DYNSEL_E_FULL (CONFIG_DYNSEL_EXTERNAL_EVENTS), and what `take` returns.
+ * May block: no.
+ */
+dynsel_status dynsel_depend_on_external(struct dynsel_handler *handler,
+                                        const dynsel_external_event_ops *ops, dynsel_event event);
+#endif
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_DEVICE_BUFFERS
+/** What command groups may do with a buffer over memory of the program. */
+typedef enum dynsel_kernel_access {
+    DYNSEL_KERNELS_READ_AND_WRITE,
+    DYNSEL_KERNELS_READ, /**< only DYNSEL_ACCESS_READ */
+    DYNSEL_KERNELS_WRITE /**< only DYNSEL_ACCESS_WRITE and DYNSEL_ACCESS_DISCARD_WRITE */
+} dynsel_kernel_access;
+
+/** Memory on a device that the program allocated. */
+typedef struct dynsel_device_memory {
+    dynsel_backend *backend; /**< with memory operations */
+    void *own;               /**< the resource through which the memory is copied, as in `attach` */
+    /** As after `allocate`, with `native` set and not `shared`. `host`: memory of as many bytes on
+     * the host, or NULL: inside the library. `bytes` is not read. */
+    dynsel_memory memory;
+    dynsel_kernel_access access;
+} dynsel_device_memory;
+
+/**
+ * Makes a buffer whose elements begin and end in memory on a device: for functions of backends such
+ * as dynsel_opencl_buffer_init(), which has the rules for programs.
+ *
+ * At the end, dynsel_buffer_deinit() makes the contents valid in that memory with `bring`, and then
+ * calls `release` for it. A device that has no room for copies never releases it earlier, except
+ * when `is_lost`.
+ *
+ * buffer, element_bytes, range: as of dynsel_buffer_init().
+ * Errors: those of dynsel_buffer_init(); DYNSEL_E_INVALID (`there`, or a member that is needed, is
+ *     NULL; the resource works in the host's memory), DYNSEL_E_BUSY (a buffer over this memory
+ *     exists), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_DOMAINS). Without effect then.
+ * May block: no.
+ * Context: any thread; task functions. Not interrupts.
+ * Cost: two checks of each entry of the table.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_buffer_init_over(dynsel_buffer *buffer,
+                                                     const dynsel_device_memory *there,
+                                                     size_t element_bytes, dynsel_range range);
+#endif
 
 DYNSEL_END_DECLS
 

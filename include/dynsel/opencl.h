@@ -71,7 +71,7 @@
  * the device was given up, dynsel_buffer_deinit() tells that.
  *
  * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself:
- * there a flush follows each 16th piece of work, and comes before the library polls.
+ * there a flush follows each 32nd piece of work, and a poll that finds work that has not ended.
  *
  * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
  * device's own clock: it goes to a second queue with profiling, between markers that keep its place
@@ -118,6 +118,16 @@
  * kernels without local memory; never more than the kernel can have on that device. A kernel whose
  * local memory is declared for a certain size has to demand that size, or to be launched with it.
  *
+ * Trials (CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS). On a GPU whose times come from its own clock
+ * (see "Times"), the size of a kernel without local memory is measured: after 32 launches one in 8
+ * over the same range, up to 24 in all, uses one of up to eight sizes, of up to 1,024 work-items.
+ * Each such launch does its work as the others do; it takes about 14 us longer on an H100, and a
+ * size that does not suit the kernel up to four times as long. Then all launches over ranges of as
+ * many dimensions use the fastest, if it is 5 % faster than the usual one. Kernels that the device
+ * runs in less than 20 us keep the usual size. A kernel whose results depend on the size of its
+ * work-groups (sums of floating-point numbers by group, say) is launched with a size, or the
+ * program chooses DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE.
+ *
  * Source: seed 002, "Backends".
  */
 #ifndef DYNSEL_OPENCL_H
@@ -132,6 +142,10 @@
 #include <CL/cl.h>
 
 #include <dynsel/backend.h>
+#include <dynsel/submission.h>
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include <dynsel/command_group.h>
+#endif
 
 DYNSEL_BEGIN_DECLS
 
@@ -153,6 +167,12 @@ typedef enum dynsel_opencl_timing {
     DYNSEL_OPENCL_TIMES_BY_PROFILE   /**< the device's own clock, unless it fails the check */
 } dynsel_opencl_timing;
 
+/** How the size of a work-group is chosen where the program gives none. */
+typedef enum dynsel_opencl_work_groups {
+    DYNSEL_OPENCL_WORK_GROUPS_DEFAULT, /**< see "Kernels of command groups" above */
+    DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE /**< always the same for the same range */
+} dynsel_opencl_work_groups;
+
 /** All zero: the defaults. */
 typedef struct dynsel_opencl_options {
     const char *selector; /**< borrowed until dynsel_opencl_close(); NULL: the environment's */
@@ -162,6 +182,7 @@ typedef struct dynsel_opencl_options {
                              polls at least, before its device is given up; 0: 1000; at most an
                              hour */
     dynsel_opencl_timing timing; /**< of all devices of the library's own */
+    dynsel_opencl_work_groups work_groups;
 } dynsel_opencl_options;
 
 /**
@@ -285,6 +306,61 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_find_timing(const dynsel_resource *wh
                                                        const char **reason);
 
 /**
+ * The event of a submission, for the program's own commands: in a wait list of theirs, or in
+ * clWaitForEvents(). It is complete when all of the work is, also where that is several commands.
+ *
+ * The event fails if a command of the work fails. A command group that is only ordered behind
+ * another one by an in-order queue runs although that one failed: then its event is complete, and
+ * dynsel_wait() returns DYNSEL_E_DEPENDENCY. Of work that may be repeated (<dynsel/repeat.h>) it is
+ * the event of the first run.
+ *
+ * submission: of work on a resource of this backend, not waited for or released yet.
+ * event: out, retained: the caller releases it with clReleaseEvent(), before or after it waits for
+ *     the submission. NULL after a failure.
+ * Errors: DYNSEL_E_AGAIN (a command group that waits for its dependencies has no event yet: call
+ *     dynsel_progress() until it is started, or dynsel_wait(); or the driver could not flush the
+ *     queue now; no event), DYNSEL_E_UNSUPPORTED (the work is on the host or on another backend, or
+ *     it left no event: the task function set none, or the work was not started), DYNSEL_E_STALE
+ *     (it was waited for or released), DYNSEL_E_INVALID (NULL, never submitted), DYNSEL_E_DEVICE
+ *     (the device is lost, or clRetainEvent() failed), DYNSEL_E_CONTEXT (in an interrupt).
+ * May block: no, but flushes the device's queue if necessary.
+ * Context: any thread; task functions.
+ * Cost: one clRetainEvent(). Nothing where it is not called.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_submission_event(const dynsel_submission *submission,
+                                                            cl_event *event);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+/**
+ * Called by a group function: the command group starts when this event of the program is complete.
+ *
+ * If the event is of the context of the resource that the policy selects, the command waits for it
+ * on the device; so do later commands in the same in-order queue. Otherwise, and for a user event,
+ * which only the program can complete, the command group is pending until then, and each call that
+ * makes progress polls the event once: other work on the resource runs before. A repeatable command
+ * group (dynsel_set_repeatable()) is always pending. A time limit counts from the start, so also
+ * while the device waits.
+ *
+ * If the event fails, the command group does not run, its buffers keep their contents, and its
+ * submission ends with DYNSEL_E_DEPENDENCY, with the event's status as code. So it does if the
+ * event cannot be polled for as long as dynsel_opencl_options.patience_ms.
+ *
+ * handler: of the running group function.
+ * event: retained until the command group has ended. Its queue is flushed. Each call adds one
+ *     event.
+ * Errors: as of the functions in <dynsel/command_group.h>; DYNSEL_E_INVALID (NULL, no event),
+ *     DYNSEL_E_FULL (CONFIG_DYNSEL_EXTERNAL_EVENTS), DYNSEL_E_DEVICE (what an OpenCL call
+ *     returned).
+ * May block: no.
+ * Cost: three queries of the event, and a flush; one query for each look at the command group until
+ *     it starts. Nothing for command groups without such events.
+ */
+dynsel_status dynsel_opencl_depend_on(dynsel_handler *handler, cl_event event);
+#endif
+#endif
+
+/**
  * Makes a queue of the program usable as a resource: set it as `adapt` in dynsel_options, with
  * resources of the form `{&dynsel_opencl_backend, queue}`. The task function then gets the queue
  * itself as where->handle.
@@ -378,6 +454,60 @@ DYNSEL_CHECKED dynsel_status
 dynsel_opencl_set_kernel_store(const dynsel_opencl_kernel_store *store);
 
 /**
+ * The compiler's log of a kernel on a device, such as its warnings. Builds the kernel if it is not
+ * built there yet. The library keeps no log of a successful build: this asks the driver. A kernel
+ * that was loaded from a binary or from the kernel store has the log that its driver has for it,
+ * which is mostly empty.
+ *
+ * where: a resource of this backend.
+ * kernel: with a form for OpenCL devices.
+ * text, bytes: out, the log as the driver has it, ending in '\0'; dynsel_printable() makes it safe
+ *     for a terminal. NULL only with 0 bytes, to have the log measured.
+ * length: out, of the log in bytes, without the '\0'; 0: it is empty.
+ * Errors: DYNSEL_E_TASK (the kernel does not build: `text` has what is kept of the log,
+ *     CONFIG_DYNSEL_OPENCL_BUILD_LOG_BYTES at most and cut to `bytes`), DYNSEL_E_FULL (`length` + 1
+ *     exceeds `bytes`, so that the text is empty; or CONFIG_DYNSEL_OPENCL_MAX_KERNELS: then
+ *     `length` is 0), DYNSEL_E_INVALID (NULL, not a resource of this backend, a kernel without such
+ *     a form), DYNSEL_E_DEVICE (what an OpenCL call returned), DYNSEL_E_OUT_OF_SERVICE and
+ *     DYNSEL_E_UNSUPPORTED as from dynsel_opencl_queue(), DYNSEL_E_CONTEXT (in an interrupt).
+ * May block: while the kernel is built.
+ * Context: any thread; task functions.
+ * Cost: two calls of the driver after the build. Nothing where it is not called.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_build_log(const dynsel_resource *where,
+                                                     const dynsel_kernel *kernel, char *text,
+                                                     size_t bytes, size_t *length);
+
+/**
+ * Reads OpenCL C from a file into memory of the program, for `source` of a dynsel_kernel.
+ *
+ * path: of a regular file.
+ * text, bytes: the memory; it gets the file and a '\0', and stays with the kernel until
+ *     dynsel_opencl_close(). Empty after a failure.
+ * Errors: DYNSEL_E_INVALID (NULL; the file cannot be opened, for example because it is missing:
+ *     `code` is errno; it is no regular file), DYNSEL_E_FULL (it needs more than `bytes`; the text
+ *     has the number), DYNSEL_E_TASK (it is empty, or has a zero byte as no source has),
+ *     DYNSEL_E_AGAIN (it changed while it was read), DYNSEL_E_DEVICE (it cannot be read: `code` is
+ *     errno), DYNSEL_E_CONTEXT (in an interrupt). The error does not name the path.
+ * May block: as the file system does.
+ * Context: any thread; task functions.
+ * Cost: the file is read once.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_read_source(const char *path, char *text, size_t bytes);
+
+/**
+ * The same for `il` of a dynsel_kernel (SPIR-V), or `data` of a dynsel_kernel_binary: without a
+ * '\0' behind it.
+ *
+ * length: out, of the file, for `il_bytes` or `bytes`; 0 after a failure.
+ * Errors: those of dynsel_opencl_read_source(), but DYNSEL_E_TASK where the file is empty, or
+ *     begins as SPIR-V and does not end as a whole module. Whether another binary is whole, its
+ *     driver finds out: the kernel is then built from its next form.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_read_binary(const char *path, void *memory, size_t bytes,
+                                                       size_t *length);
+
+/**
  * Has an array of the program pinned (page-locked) on each device for which that makes transfers
  * faster (see "Transfers" above), when a transfer from or to the array is first started there. Then
  * each buffer and each range of a command group that lies within the array moves at full speed from
@@ -412,6 +542,55 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_pin_memory(void *memory, size_t bytes
  * Cost: a check of each pinned array, and a call of the driver for each device.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_unpin_memory(void *memory);
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_DEVICE_BUFFERS
+/**
+ * Makes a buffer over a memory object of the program. Its contents are valid from the start: work
+ * in the object's context uses the object itself, and other resources get copies, as of every
+ * buffer. dynsel_buffer_deinit() leaves the results in the object; if other resources wrote them,
+ * it copies them there and waits.
+ *
+ * Until then the program must not use the object, except in commands that its own queues run before
+ * dynsel_opencl_buffer_init() or after the buffer's end, or that are ordered by events:
+ * dynsel_opencl_depend_on() has command groups wait for the program's commands, and
+ * dynsel_opencl_submission_event() the program's commands for a command group whose resource is in
+ * this context.
+ *
+ * buffer: out; all zero before.
+ * memory: of clCreateBuffer(), in the context of a queue that was adopted with
+ *     dynsel_opencl_adopt(), or in dynsel_opencl_context(). The library retains it until the end of
+ *     the buffer; the program may release its own reference at any time. Of an object made with
+ *     CL_MEM_READ_ONLY, command groups can only have accessors that read; with CL_MEM_WRITE_ONLY,
+ *     only such that write. Host accessors may do both.
+ * data: memory on the host of as many bytes as the elements have, through which the contents move
+ *     to other contexts and host accessors; as of dynsel_buffer_init(), but neither the first nor
+ *     the last contents are there. NULL: memory inside the library,
+ *     CONFIG_DYNSEL_BUFFER_INSIDE_BYTES long. It must not be the object's own memory
+ *     (CL_MEM_USE_HOST_PTR).
+ * element_bytes, range: as of dynsel_buffer_init(); the elements are at the begin of the object,
+ *     the rest of which stays as it is. A range of 0 dimensions: as many elements as the object
+ *     has, in 1 dimension; its bytes must be a multiple of element_bytes then.
+ * Errors: DYNSEL_E_INVALID (NULL; no memory object; a handle that is not all zero; elements that
+ *     are larger than the object, or do not divide it; data within the object's own memory),
+ *     DYNSEL_E_UNSUPPORTED (an image, a pipe, a sub-buffer; an object that the host cannot both
+ *     read and write: CL_MEM_HOST_NO_ACCESS, ..._READ_ONLY, ..._WRITE_ONLY), DYNSEL_E_NO_RESOURCE
+ *     (no open device and no adopted queue has the object's context), DYNSEL_E_BUSY (a buffer over
+ *     this object exists), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS, CONFIG_DYNSEL_MAX_DOMAINS,
+ *     CONFIG_DYNSEL_BUFFER_INSIDE_BYTES), DYNSEL_E_DEVICE (what an OpenCL call returned),
+ *     DYNSEL_E_CONTEXT (in an interrupt). Without effect then.
+ *
+ *     At the end, dynsel_buffer_deinit() returns DYNSEL_E_DEVICE and leaves the buffer as it is
+ *     where the results could not be copied to the object (DYNSEL_E_FULL, where its device has no
+ *     memory left for it); where the object's device is lost the
+ *     buffer is gone, and the results are in `data` if they were valid outside of the device.
+ * May block: no.
+ * Context: any thread; task functions.
+ * Cost: six queries of the object; nothing is copied or allocated.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_buffer_init(dynsel_buffer *buffer, cl_mem memory,
+                                                       void *data, size_t element_bytes,
+                                                       dynsel_range range);
 #endif
 
 /**

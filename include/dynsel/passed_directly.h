@@ -45,9 +45,12 @@
  * - In the parameters of a function, such as `int a[1 + dynsel_is_...(my_plain)]`, compilers warn
  *   of an enumeration that is visible in the parameter list only. GCC accepts no such enumeration
  *   in the first part of a `for`. Neither happens if the trait of that type was used before.
- * - The language is C11 with the extensions of GCC and Clang. In C++ a mark is allowed and has no
- *   effect, and the trait does not compile. In OpenCL C marks are allowed; neither mark nor trait
- *   has a meaning there.
+ * - The language is C11 with the extensions of GCC and Clang. In OpenCL C marks are allowed;
+ *   neither mark nor trait has a meaning there.
+ * - In C++ a mark is a function that argument-dependent lookup finds, and the trait is
+ *   dynsel::is_passed_directly_to_device (<dynsel/language.hpp>), which goes by the type and not by
+ *   its name. There a mark stands below a declaration of its type, in the same namespace or between
+ *   its members: not in a block, and not inside `extern "C"`.
  *
  * Cost: none in the program. Source: seed 000; doc/passed-directly.md describes its other forms.
  */
@@ -56,8 +59,17 @@
 
 #if defined(__cplusplus)
 
-#define DYNSEL_PASSED_DIRECTLY(type, value)       struct dynsel_passed_directly
-#define dynsel_is_passed_directly_to_device(type) DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY
+#include <dynsel/language.hpp>
+
+#define DYNSEL_PASSED_DIRECTLY(type, value)                                                        \
+    __attribute__((unused)) inline ::dynsel::detail::answer<((value) != 0)>                        \
+    is_passed_directly_in_dynsel_device_policies(const type &)                                     \
+    {                                                                                              \
+        return {};                                                                                 \
+    }                                                                                              \
+    struct dynsel_passed_directly
+#define dynsel_is_passed_directly_to_device(type)                                                  \
+    (::dynsel::is_passed_directly_to_device<type>::value)
 
 #elif defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 

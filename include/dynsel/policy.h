@@ -51,6 +51,9 @@ typedef enum dynsel_default_set {
 typedef struct dynsel_data_outlook {
     uint64_t bytes_in[CONFIG_DYNSEL_MAX_RESOURCES]; /**< to copy to each resource for the start, as
                                                          far as it is known now */
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    uint32_t resources; /**< how many entries of `bytes_in` there are */
+#endif
     uint64_t ready_ns;   /**< when the work that it depends on is predicted to end, on the clock of
                               dynsel_now_ns(); 0: it depends on none, or nobody predicted it */
     uint32_t ready_on;   /**< the resource of that work, of the policy that chose it; UINT32_MAX:
@@ -86,6 +89,11 @@ typedef struct dynsel_options {
      * drain, retire or reinstate; several at once. It must not block, nor call the library but for
      * functions that tell: texts, states, statistics. `change` is borrowed. */
     void (*resource_changed)(const struct dynsel_resource_change *change);
+#endif
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    /** Resources may be added and removed later, see <dynsel/resource_set.h>. Each submit costs two
+     * atomic operations more then, and takes a slot, also where all backends work in the caller. */
+    bool may_change;
 #endif
 } dynsel_options;
 
@@ -146,6 +154,23 @@ typedef struct dynsel_policy_ops {
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    /** For sets of resources that change: a resource is about to get the place `index` of the
+     * table, one past those that there are so far, and cannot be chosen before this returns.
+     * A failure refuses it, and nothing was changed. Not called for one that comes back to its
+     * place. One call at a time for each policy, beside all other operations. NULL: `may_change` of
+     * dynsel_options is DYNSEL_E_UNSUPPORTED for this policy. */
+    dynsel_status (*add_resource)(dynsel_policy *policy, uint32_t index);
+
+    /** The resource at `index` can be chosen from now on: it was added, or came back. As
+     * add_resource, but NULL: nobody hears it. */
+    void (*resource_added)(dynsel_policy *policy, uint32_t index);
+
+    /** The resource at `index` was removed: none of its work is left, all was reported, and
+     * dynsel_policy_may_use() is false until it comes back. As resource_added. */
+    void (*resource_removed)(dynsel_policy *policy, uint32_t index);
+#endif
+
 #if CONFIG_DYNSEL_TRACE
     /** For the trace: whether the policy is still as its init function left it, so that a trace
      * which begins now tells all that it will know. NULL: nobody can tell. */
@@ -181,6 +206,9 @@ typedef struct dynsel_queue {
     void *own; /* the handle that the backend uses */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word health; /* consecutive failures, and the state: see src/policy/health.h */
+#endif
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    dynsel_word users; /* work that holds the resource: see src/policy/occupancy.h */
 #endif
 #if CONFIG_DYNSEL_SHADOW_CHECK
     dynsel_word mismatches; /* results that differed from those of another resource */
@@ -226,7 +254,7 @@ typedef struct dynsel_range_bytes {
 struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
-    uint32_t count;            /* resources in the table */
+    uint32_t count;            /* resources in the table; it may grow, see src/policy/usable.h */
     uint32_t submit_flags;     /* how work is submitted: see src/policy/usable.h */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word impaired; /* how many resources are not simply in service */
@@ -239,6 +267,11 @@ struct dynsel_policy {
 #if CONFIG_DYNSEL_RESOURCE_STATES
     dynsel_word probations; /* how many began */
     void (*resource_changed)(const struct dynsel_resource_change *change);
+#endif
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    dynsel_word changing;      /* not 0: a thread changes the set of resources */
+    dynsel_word state_changes; /* of its resources */
+    void *(*adapt)(void *handle);
 #endif
     dynsel_word
         life; /* number of this initialization, unlike those before and after; 0: not used yet */
@@ -343,7 +376,7 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
  * policy, task: not NULL, initialized.
  * Returns: DYNSEL_E_OUT_OF_SERVICE when a suitable resource is out of service, DYNSEL_E_ASPECT when
  *     a resource lacks only aspects (the text names the first missing one), else
- *     DYNSEL_E_UNSUPPORTED.
+ *     DYNSEL_E_UNSUPPORTED; DYNSEL_E_AGAIN when one is on probation and taken, or came meanwhile.
  * Context: any thread.
  * Cost: linear in the resources.
  */

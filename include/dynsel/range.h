@@ -20,14 +20,11 @@ typedef struct dynsel_range {
 } dynsel_range;
 
 /** Ranges, and offsets: `DYNSEL_RANGE_2D(rows, columns)`. The sizes are of type size_t. */
-#if defined(__cplusplus)
-#define DYNSEL_RANGE_(dimensions, ...) (dynsel_range{{__VA_ARGS__}, (dimensions)})
-#else
-#define DYNSEL_RANGE_(dimensions, ...) ((dynsel_range){{__VA_ARGS__}, (dimensions)})
-#endif
 #define DYNSEL_RANGE(count)                    DYNSEL_RANGE_(1, (count))
 #define DYNSEL_RANGE_2D(rows, columns)         DYNSEL_RANGE_(2, (rows), (columns))
 #define DYNSEL_RANGE_3D(slices, rows, columns) DYNSEL_RANGE_(3, (slices), (rows), (columns))
+
+#define DYNSEL_RANGE_(dimensions, ...) DYNSEL_VALUE_OF_(dynsel_range, {__VA_ARGS__}, (dimensions))
 
 /** The number of elements: the product of the sizes; 0 if not given. Does not check for overflow.
  * Context: any. Cost: constant. */

@@ -64,7 +64,8 @@ DYNSEL_BEGIN_DECLS
     X(DYNSEL_RESOURCE_DRAINING, "draining")                                                        \
     X(DYNSEL_RESOURCE_SUSPECT, "suspect")                                                          \
     X(DYNSEL_RESOURCE_OUT_OF_SERVICE, "out of service")                                            \
-    X(DYNSEL_RESOURCE_LOST, "lost")
+    X(DYNSEL_RESOURCE_LOST, "lost")                                                                \
+    X(DYNSEL_RESOURCE_REMOVED, "removed")
 
 typedef enum dynsel_resource_state {
 #define DYNSEL_RESOURCE_STATE_ENUMERATOR(name, text) name,
@@ -140,8 +141,9 @@ DYNSEL_CHECKED dynsel_status dynsel_resource_retire(dynsel_policy *policy, size_
  *
  * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED,
  *     DYNSEL_E_CONTEXT (an interrupt), DYNSEL_E_IN_TASK (a task or group function),
- *     DYNSEL_E_UNSUPPORTED (its backend is polled, and cannot: dynsel_backend_ops.give_up). Nothing
- *     was changed then.
+ *     DYNSEL_E_UNSUPPORTED (its backend is polled, and cannot: dynsel_backend_ops.give_up),
+ *     DYNSEL_E_OUT_OF_SERVICE (it was removed, see <dynsel/resource_set.h>). Nothing was changed
+ *     then.
  * May block: for another thread that collects work of the resource, never for the resource.
  *     Context: any thread.
  * Cost: linear in the work in flight on the resource.

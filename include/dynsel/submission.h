@@ -242,7 +242,7 @@ DYNSEL_CHECKED dynsel_status dynsel_cancel(dynsel_submission *submission);
  * was not released; NULL in place of any other event, which only dynsel_wait_and_unwrap() returns.
  *
  * done: out. Before the wait the event is borrowed, until the submission is waited for or released;
- *     retain it to keep it longer.
+ *     retain it to keep it longer. For OpenCL, dynsel_opencl_submission_event() does so.
  * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE (released, or waited for
  *     through a copy).
  * May block: no.

@@ -124,9 +124,24 @@ typedef struct dynsel_task {
 #endif
 } dynsel_task;
 
-/** The task that is one function for every resource. A compound literal: it lives until the
- * enclosing block ends. */
+/** The task that is one function for every resource. In C a compound literal, which lives until the
+ * enclosing block ends; in C++ a temporary object: `&DYNSEL_TASK(...)` lives until the statement
+ * ends, which is as long as a submitting call needs it. */
+#if defined(__cplusplus)
+#define DYNSEL_TASK(function_, args_)                                                              \
+    (static_cast<const dynsel_task &>(dynsel_make_task((function_), (args_))))
+
+/** Internal: the value of DYNSEL_TASK(). */
+inline DYNSEL_CONSTEXPR_ dynsel_task dynsel_make_task(dynsel_task_fn function, void *args)
+{
+    dynsel_task task = {};
+    task.function = function;
+    task.args = args;
+    return task;
+}
+#else
 #define DYNSEL_TASK(function_, args_) ((dynsel_task){.function = (function_), .args = (args_)})
+#endif
 
 /**
  * The function that a task has for the resources of a backend.

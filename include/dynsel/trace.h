@@ -98,8 +98,9 @@ typedef enum dynsel_trace_event {
     /** The program waited for the piece, until now, or found it over; for a host accessor until it
      * was open. words: 0, 1 since when. */
     DYNSEL_TRACE_WAIT = 29,
-    /** The state of a resource has changed. words: 0, 1 the dynsel_resource_state before and after;
-     * 2 the dynsel_status that caused it. */
+    /** The state of a resource has changed, or it was added (6, removed, before) or removed (6
+     * after). words: 0, 1 the dynsel_resource_state before and after; 2 the dynsel_status that
+     * caused it. */
     DYNSEL_TRACE_HEALTH = 30,
     /** A kernel was built, until now. words: 0, 1 since when; 2, 3 the first 8 bytes of its name */
     DYNSEL_TRACE_BUILD = 31,

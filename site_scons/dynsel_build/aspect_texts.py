@@ -95,24 +95,25 @@ def _way(way):
 
 # The menu
 
-def kconfig_targets(targets, path):
-    """The menu of targets, from the table at `path`."""
-    return (_first_line(path) + 'menu "Device targets"\n'
-            + "".join("\n" + _target_option(target, path) for target in targets) + "\nendmenu\n")
+def kconfig_targets(targets):
+    """The menu of targets."""
+    paths = dict.fromkeys(target.path for target in targets)
+    return (_first_line(" and ".join(paths)) + 'menu "Device targets"\n'
+            + "".join("\n" + _target_option(target) for target in targets) + "\nendmenu\n")
 
 
 def _first_line(path):
-    return f"# Generated from {path}; edit that file, not this one.\n\n"
+    return f"# Generated from {path}; edit that, not this file.\n\n"
 
 
-def _target_option(target, path):
+def _target_option(target):
     prompt = _kconfig_text(f"{target.name}: {target.text}")
     help_text = _help([
         f"Every such device has: {', '.join(target.aspects) or 'no known aspect'}.",
         "Some may have more (may_support_other_aspects)." if target.may_support_other_aspects
         else "None has another aspect.",
         f"Its devices are those {', or those '.join(map(_way_in_words, target.recognize))}.",
-        f"Source: {target.source}.", f"Its entry is at {path}:{target.line}."])
+        f"Source: {target.source}.", f"Its entry is at {target.path}:{target.line}."])
     if not target.added_by:
         return f"config {target.symbol}\n\tbool {prompt}\n{help_text}"
     added = " || ".join(f"DYNSEL_BACKEND_{name.upper()}" for name in target.added_by)

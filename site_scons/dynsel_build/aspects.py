@@ -5,12 +5,11 @@ import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from . import aspect_list, aspect_sets, aspect_texts, targets as tables
+from . import aspect_list, aspect_sets, aspect_texts, products, targets as tables
 from .errors import UserMistake
 
-MENU = "build/kconfig"
+MENU = "kconfig"  # in the folder for what is built
 TRAITS = "include/dynsel/aspect_traits.h"
 
 _BACKEND = re.compile(r"^config DYNSEL_BACKEND_([A-Z0-9_]+)$", re.MULTILINE)
@@ -47,43 +46,57 @@ class Selection:
         return [line for line in text.splitlines() if line.startswith("#define ")]
 
 
-def catalogue(top):
-    """The Catalogue of a tree, or UserMistake with all errors in its list and its table."""
-    listed, table = (_bytes(top, path) for path in (aspect_list.PATH, tables.PATH))
-    return _read(listed, table, tuple(backends(top)))
+def catalogue(trees):
+    """The Catalogue of all trees, or UserMistake with all errors in the list and the tables."""
+    paths = [tables.PATH, *(path for path in trees.files(tables.PATH) if path != tables.PATH)]
+    return _read(_bytes(trees, aspect_list.PATH), tuple((path, _bytes(trees, path)) for path in paths),
+                 tuple(backends(trees)))
 
 
 @lru_cache(maxsize=4)
-def _read(listed, table, known_backends):
+def _read(listed, contents, known_backends):
     known = aspect_list.read(aspect_list.PATH, listed)
-    found = tables.read(tables.PATH, table, known, known_backends)
-    tables.check_hosts(tables.PATH, found, known_backends)
-    return Catalogue(tuple(known), tuple(found))
+    found, mistakes = [], []
+    for path, table in contents:
+        try:
+            found.append(tables.read(path, table, known, known_backends))
+        except UserMistake as e:
+            mistakes += e.lines
+    if mistakes:
+        raise UserMistake(mistakes)
+    tables.check_hosts(tables.PATH, found[0], known_backends)
+    return Catalogue(tuple(known), tuple(tables.joined(found)))
 
 
-def _bytes(top, path):
+def _bytes(trees, path):
     try:
-        return (Path(top) / path).read_bytes()
+        return trees.real(path).read_bytes()
     except OSError as e:
         raise UserMistake(f"{path}: cannot be read: {e.strerror}") from e
 
 
-def backends(top):
+def backends(trees):
     """The names of all backends, from their options."""
-    return [name.lower() for path in sorted(Path(top).glob("src/backends/*/Kconfig"))
-            for name in _BACKEND.findall(path.read_text(encoding="utf-8"))]
+    paths = [path for path in trees.files("src/backends/*/Kconfig") if not trees.owner(path)]
+    return [name.lower() for path in paths for name in _BACKEND.findall(trees.real(path).read_text(encoding="utf-8"))]
 
 
-def write_menu(top):
-    """Writes the parts of the menu that are generated from the list and the table."""
-    found = catalogue(top)
-    _write(top, "Kconfig.targets", aspect_texts.kconfig_targets(found.targets, tables.PATH))
-    _write(top, "Kconfig.aspects", aspect_texts.kconfig_aspects(found.aspects, aspect_list.PATH))
+def menu(trees):
+    """The folder of the generated parts of the menu."""
+    return f"{trees.build}/{MENU}"
 
 
-def _write(top, name, text):
+def write_menu(trees):
+    """Writes the parts of the menu that are generated from the list, the tables and the products."""
+    found = catalogue(trees)
+    _write(trees, "Kconfig.targets", aspect_texts.kconfig_targets(found.targets))
+    _write(trees, "Kconfig.aspects", aspect_texts.kconfig_aspects(found.aspects, aspect_list.PATH))
+    _write(trees, "Kconfig.products", products.kconfig(trees))
+
+
+def _write(trees, name, text):
     """Writes only if it changed, and atomically: another scons may read it at the same time."""
-    path = Path(top) / MENU / name
+    path = trees.real(menu(trees)) / name
     try:
         if path.read_text(encoding="utf-8") == text:
             return

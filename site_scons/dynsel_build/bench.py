@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections import defaultdict
+from dataclasses import replace
 
 from . import config as configs
 from .errors import UserMistake, install_hint
@@ -22,7 +23,7 @@ CLONE = re.compile(r"\.(constprop|isra|part)\.\d+")  # a function that the compi
 COST_LINE = re.compile(r"[-+*\d]")
 
 
-def variants_for(top, targets, chosen):
+def variants_for(trees, targets, chosen):
     """The variants that bench and soak derive from the chosen ones.
 
     The bench: the fragment `bench` on top, with statistics and the trace off, and on; `bench_small`
@@ -31,15 +32,15 @@ def variants_for(top, targets, chosen):
     found = []
     if "bench" in targets:
         for variant in chosen:
-            base = variant.with_fragment(_fragment(top, variant))
+            base = variant.with_fragment(_fragment(trees, variant))
             found += [_with(base, "STATISTICS=n"), _with(_with(base, "STATISTICS=y"), "TRACE=y")]
     if "soak" in targets:
         found += [_with(variant, "STATISTICS=y") for variant in chosen]
     return found
 
 
-def _fragment(top, variant):
-    config = configs.load(top, variant.board, variant.layers(top), variant.name)
+def _fragment(trees, variant):
+    config = configs.load(trees, variant.board, variant.layers(trees), variant.name)
     return "bench" if config.is_set("DYNSEL_SVM") else "bench_small"
 
 
@@ -47,7 +48,7 @@ def _with(variant, setting):
     """The variant with one setting, which replaces an earlier one of the same option."""
     name = setting.split("=")[0] + "="
     settings = [s for s in variant.settings if not s.startswith(name)]
-    return type(variant)(variant.board, variant.fragments, (*settings, setting))
+    return replace(variant, settings=(*settings, setting))
 
 
 def declare(base, session, builds):

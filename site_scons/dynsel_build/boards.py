@@ -2,13 +2,14 @@
 """The description of a board in boards/<name>/board.py."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import PurePath
 
-from .errors import UserMistake
+from .errors import UserMistake, unknown
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Board:
                   added when the library's own sources are compiled
     cppdefines    added to every compilation
     start         sources that are linked into each program, such as start-up code
-    linkflags     added to every link
+    linkflags     added to every link; -T<file> is the linker script. Its path, and those in `start`, begin in the
+                  tree that has the board, or in dynsel's
     libraries     linked with each program, last
     bare_metal    no operating system: the archive may need only the port, and tests get replacements of
                   the POSIX functions that they call
@@ -73,25 +75,39 @@ class Board:
 FILES = ("Kconfig.board", "defconfig")
 
 
-def names(top):
+def names(trees):
     """All boards: folders of boards/ with a Kconfig.board."""
-    return sorted(p.parent.name for p in Path(top).glob("boards/*/Kconfig.board"))
+    return sorted(PurePath(path).parent.name for path in trees.files("boards/*/Kconfig.board"))
 
 
-def check_folder(top, name):
+def folder(trees, name):
+    """The folder of a board: in dynsel's tree, unless only a product has one with this name."""
+    folders = [os.path.join(root, "boards", name) for root in trees.roots()]
+    return next((found for found in folders if trees.real(found).is_dir()), folders[0])
+
+
+def check_folder(trees, name):
     """Refuses a folder that lacks a file."""
-    folder = Path(top) / "boards" / name
-    gone = [f for f in FILES if not (folder / f).is_file()]
-    if folder.is_dir() and gone:
-        raise UserMistake([f"boards/{name}/{f} is missing; a board needs this file"
+    place = folder(trees, name)
+    gone = [f for f in FILES if not trees.real(f"{place}/{f}").is_file()]
+    if trees.real(place).is_dir() and gone:
+        raise UserMistake([f"{place}/{f} is missing; a board needs this file"
                            + (", even if empty" if f == "defconfig" else "") for f in gone])
 
 
-def describe(top, name, configuration):
+def like(name, configuration):
+    """The Board of another board, for a board.py that returns it with changes (dataclasses.replace)."""
+    if name not in names(configuration.trees):
+        raise UserMistake(unknown("board", name, names(configuration.trees), "like(): "))
+    return describe(configuration.trees, name, configuration)
+
+
+def describe(trees, name, configuration):
     """The Board of boards/<name>/board.py, which is imported by path."""
-    path = Path(top) / "boards" / name / "board.py"
+    shown = f"{folder(trees, name)}/board.py"
+    path = trees.real(shown)
     if not path.is_file():
-        raise UserMistake(f"boards/{name}/board.py is missing; copy one of another board and adapt it (doc/boards.md)")
+        raise UserMistake(f"{shown} is missing; copy one of another board and adapt it (doc/boards.md)")
     spec = importlib.util.spec_from_file_location(f"dynsel_board_{name}", path)
     module = importlib.util.module_from_spec(spec)
     try:
@@ -100,8 +116,29 @@ def describe(top, name, configuration):
     except UserMistake:
         raise
     except Exception as e:  # pylint: disable=broad-except # a user's file may raise anything
-        raise UserMistake(_blame(f"boards/{name}/board.py", path, e)) from e
-    return replace(board, packages=_packages(top, name))
+        raise UserMistake(_blame(shown, path, e)) from e
+    return _located(trees, shown, replace(board, packages={**board.packages, **_packages(trees, name)}))
+
+
+def _located(trees, shown, board):
+    """The Board with the places of its files: a path is one of the board's own tree, else of dynsel's."""
+    owner = trees.owner(shown)
+    roots = [owner.root, ""] if owner else [""]
+    wrong = []
+
+    def place(path):
+        places = [os.path.join(root, path) for root in roots]
+        found = next((p for p in places if trees.real(p).is_file()), None)
+        if found is None:
+            wrong.append(f"{shown}: {path} is missing: no file {' and no '.join(str(trees.real(p)) for p in places)};"
+                         " correct the path")
+        return found or path
+
+    start = tuple(place(source) for source in board.start)
+    linkflags = tuple("-T" + place(flag[2:]) if flag.startswith("-T") and len(flag) > 2 else flag for flag in board.linkflags)
+    if wrong:
+        raise UserMistake(wrong)
+    return replace(board, start=start, linkflags=linkflags)
 
 
 def _blame(shown, path, error):
@@ -116,10 +153,10 @@ def _blame(shown, path, error):
     return f"{where}: {type(error).__name__}: {error}"
 
 
-def _packages(top, name):
+def _packages(trees, name):
     """Command, or compiler:file -> its Debian package."""
-    shown = f"boards/{name}/packages"
-    found, path = {}, Path(top) / shown
+    shown = f"{folder(trees, name)}/packages"
+    found, path = {}, trees.real(shown)
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#")[0].split()

@@ -7,6 +7,7 @@ are plain paths.
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -14,17 +15,16 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import (aspect_list, aspect_texts, aspects, install, link_if_it_fits, opencl_texts, report, runner,
-               toolchain)
+from . import (aspect_list, aspects, components, generated, install, link_if_it_fits, one_file, opencl_texts, report,
+               runner, toolchain)
 from .cli import config_text
 from .errors import UserMistake
-from .header import autoconf
 from .nodes import action, missing
+from .toolchain import FRAMES
+from .trees import at
 
 OPTIMIZED = ("-O2", "-Os")
-FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
-
-POCL_CACHE = "build/pocl-cache"  # of all variants: they run the same kernels, and PoCL compiles slowly
+CALL_GRAPH = "-fcallgraph-info=su"
 
 RUNNER = ["runner/runner.c", "runner/print.c"]
 RUNNER_BOARD = ["runner/atomics.c", "runner/output_board.c", "runner/signals_board.c",
@@ -38,16 +38,21 @@ class VariantBuild:
     def __init__(self, variant, config, board, base, short=False):
         """short: only quick tests of this variant count."""
         self.short = short
-        self.variant, self.config, self.board = variant, config, board
+        self.variant, self.config, self.board, self.trees = variant, config, board, config.trees
+        self.pocl_cache = f"{self.trees.build}/pocl-cache"  # of all variants: PoCL compiles their kernels slowly
         self.env = toolchain.variant_environment(base, variant, config, board)
         self.library_env = self.env.Clone()
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
                                 CCFLAGS=[*self._written_for_size(), "-Wdate-time",
-                                         *self._same_everywhere(), *board.library_cflags])
+                                         *self._same_everywhere(), *board.library_cflags,
+                                         *toolchain.position_independent(config)])
         if config["DYNSEL_COVERAGE"]:
             self.library_env.Append(CCFLAGS=toolchain.COVERAGE)
+        self.side_env = self.env.Clone()
+        self.side_env.Append(CCFLAGS=toolchain.position_independent(config))
         if board.bare_metal:
-            self.env.Append(CPPPATH=[self.env.Dir("#boards")])  # programs see board.h
+            boards = [self.env.Dir(at(os.path.join(root, "boards"))) for root in self.trees.roots()]
+            self.env.Append(CPPPATH=boards)  # programs see board.h
         self.start_env = self.env.Clone()
         self.start_env.Append(CCFLAGS=list(board.library_cflags))
         self.test_env = self._test_environment()
@@ -58,6 +63,8 @@ class VariantBuild:
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.user_libs = [], {}, []
+        self.library_sources = []
+        self.in_cpp = set()  # names of programs
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.test_programs = []
         self.size = []         # what `scons size` writes
@@ -68,7 +75,9 @@ class VariantBuild:
         self._library_envs = {}
         self.archive = None
         self.side_archives = {}  # name -> nodes
-        self._installed_nodes = None
+        self.product_archives = []  # nodes, in the linker's order
+        self.product_objects = {}  # name of a product -> nodes
+        self._installed_nodes = self._amalgamation = self._amalgamated = None
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()
 
@@ -79,10 +88,12 @@ class VariantBuild:
 
         libs: pkg-config modules of its sources, which each user links with.
         """
-        if not self._wanted(when):
+        if not self.wanted(when):
             return
-        env = self._with_libraries(self.library_env, libs)
-        self.library_objects += [self._object(env, source) for source in sources]
+        self.library_sources += [self.env.File(source) for source in sources]
+        if not self.config["DYNSEL_ONE_FILE"]:
+            env = self.with_libraries(self.library_env, libs)
+            self.library_objects += [self.object_of(env, source) for source in sources]
         self.user_libs += [lib for lib in libs if lib not in self.user_libs]
 
     def side_archive(self, name, sources, when=()):
@@ -90,36 +101,44 @@ class VariantBuild:
 
         Sees only the public headers.
         """
-        if self._wanted(when):
-            objects = [self._object(self.env, source) for source in sources]
-            self.side_archives[name] = self.env.StaticLibrary(f"#{self.variant.folder}/lib{name}.a", objects)
+        if self.wanted(when):
+            objects = [self.object_of(self.side_env, source) for source in sources]
+            self.side_archives[name] = self.env.StaticLibrary(self._at(f"lib{name}.a"), objects)
 
     def shared_object(self, source):
         """An object for programs with different libs; in place of the source, which uses none of them."""
-        return self._object(self.env, source)
+        return self.object_of(self.env, source)
 
-    def program(self, name, sources, when=(), libs=(), archives=(), wraps=()):
+    def program(self, name, sources, when=(), libs=(), archives=(), wraps=(), product=None):
         """build/<variant>/bin/<name>, linked with the library. Sees only the public headers.
 
-        archives: names of side_archive()s; wraps: as in test().
+        Sources in C++ are for board native; without its C++ compiler a plain `scons` leaves them out.
+
+        archives: names of side_archive()s; wraps: as in test(); product: the ProductBuild whose program it is.
         """
-        if (not self._wanted(when) or (libs and not self.board.host_libraries)
+        if (not self.wanted(when) or (libs and not self.board.host_libraries)
                 or any(a not in self.side_archives for a in archives)):
             return
-        target = f"#{self.variant.folder}/bin/{name}"
-        self.programs[name] = self._link(self.env, target, sources, libs, self._side(archives), wraps)
+        if any(map(_is_cpp, sources)):
+            if self.board.runner:
+                return
+            self.in_cpp.add(name)
+        target = self._at(f"bin/{name}")
+        env = product.env if product else self.env
+        self.programs[name] = self._link(env, target, sources, libs, self._side(archives, product), wraps)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False):
+             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, product=None,
+             amalgamated=False):
         """A test program, and one node for each of its runs.
 
-        source    a C file (linked with the library and cmocka) or a Python script (unittest)
+        source    a C or C++ file (linked with the library and cmocka) or a Python script (unittest)
         when      symbols that all have to be set, with ! in front not set, or with >=N at least so large;
                   with | between two one of them is enough
         extra     more C sources: fakes, or files shared between tests
         libs      pkg-config modules
-        env       process environment of all runs; {build} is the variant's folder
+        env       process environment of all runs; {build} is the variant's folder, {top} dynsel's tree
         runs      {name: process environment}: several runs of the same program
         programs  names of program()s that it starts; they are in $DYNSEL_BIN, or beside it in a
                   folder named after the command that they are built for
@@ -127,6 +146,7 @@ class VariantBuild:
         stepped   sources of the library, compiled for this test with tests/stepping in front of src,
                   so that they stop before each atomic operation
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
+        amalgamated  it looks at {build}/amalgamation, which is written for it
         tools     programs that it calls, by the names of their packages
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
         long      many seconds; left out in what `scons matrix` makes of the options, and where `scons check`
@@ -138,28 +158,31 @@ class VariantBuild:
         of        "build": of the build, the documents or what surrounds the library; `scons check` alone
                   runs it, and so it does with tests that run once or call tools
         once      of the source tree and not of a variant: runs once, whatever is built
+        product   the ProductBuild whose test it is; with products `scons test` runs theirs, and `scons check` all
         """
-        if (not self._wanted(when) or any(p not in self.programs for p in programs)
+        if (not self.wanted(when) or any(p not in self.programs for p in programs)
                 or any(a not in self.side_archives for a in archives)):
             return
         if not self._can_run(source, libs, once or installed or emulated):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
-        folder = "build" if once else self.variant.folder
+        folder = self.trees.build if once else self.variant.folder
         if once and not report.first_time(name):
             return
-        objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives)]
-        command, depends = self._test_command(source, name, extra, libs, objects, alone, wraps)
+        objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives, product)]
+        env_of_test = product.test_env if product else self.test_env
+        command, depends = self._test_command(env_of_test, source, name, extra, libs, objects, alone, wraps)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
         depends += self._emulator() if emulated else []
+        depends += self.amalgamated() if amalgamated else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
-        of_check = of == "build" or once or bool(tools)
+        of_check = of == "build" or once or bool(tools) or (not product and bool(self.trees.products))
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
-            around = _of_the_host(self.env) if once else self._test_variables()
+            around = _of_the_host(self.trees) if once else self._test_variables()
             around = {**around, "DYNSEL_RUNNER": " ".join(self.board.runner)} if emulated else around
             settings = {**around, **(env or {}), **variables}
             seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
@@ -175,10 +198,10 @@ class VariantBuild:
         loads: sources of one shared object that the program gets loaded at run time.
         Several programs of one command stand beside each other; tests may start them.
         """
-        folder = f"#{self.variant.folder}/{command}"
+        folder = self._at(command)
         nodes = self._link(self.env, f"{folder}/{name}", sources, [])
         if loads:
-            objects = [self._object(self.shared_env, source) for source in loads]
+            objects = [self.object_of(self.shared_env, source) for source in loads]
             nodes += self.shared_env.Program(f"{folder}/{name}.so", objects)
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
@@ -187,21 +210,40 @@ class VariantBuild:
         """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
         environment of the shell.
 
-        first, last: command lines that come before and after
+        first, last: command lines that come before and after; {out} in a word is the folder for what is built
         """
         if program in self.programs:
             node = self.programs[program][0]
             commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs), *last]
             env = self.env.Clone(ENV=dict(os.environ))
-            env.AlwaysBuild(env.Alias(name, node, [" ".join(command) for command in commands]))
+            env.AlwaysBuild(env.Alias(name, node, [" ".join(command).replace("{out}", self.trees.build) for command in commands]))
 
     # What SConstruct calls
 
     def make_archive(self):
         """libdynsel.a, after all components are declared."""
-        target = f"#{self.variant.folder}/libdynsel.a"
+        target = self._at("libdynsel.a")
+        if self.config["DYNSEL_ONE_FILE"]:
+            env = self.with_libraries(one_file.environment(self.library_env), self.user_libs)
+            self.library_objects = [self.object_of(env, self.amalgamation()[0])]
         self.archive = self.library_env.StaticLibrary(target, self.library_objects)
         return self.archive
+
+    def programs_by_default(self):
+        """What a plain `scons` builds."""
+        return [nodes for name, nodes in self.programs.items() if name not in self.in_cpp or self._has_cpp()]
+
+    def amalgamation(self):
+        """The library's sources as one file, after all components are declared."""
+        if self._amalgamation is None:
+            self._amalgamation = one_file.source(self)
+        return self._amalgamation
+
+    def amalgamated(self):
+        """All files of `scons amalgamation`."""
+        if self._amalgamated is None:
+            self._amalgamated = one_file.declare(self)
+        return self._amalgamated
 
     def compile_commands(self):
         """compile_commands.json of this variant."""
@@ -209,7 +251,8 @@ class VariantBuild:
             "directory": self.env.Dir("#").abspath,
             "file": source.srcnode().path,
             "output": obj.path,
-            "command": env.subst("$CCCOM", target=[obj], source=[source]).replace(f" {CALL_GRAPH}", ""),
+            "command": env.subst("$CXXCOM" if _is_cpp(source) else "$CCCOM", target=[obj],
+                                 source=[source]).replace(f" {CALL_GRAPH}", ""),
         } for env, obj, source in self._compiled.values()]
         text = json.dumps(entries, indent=1) + "\n"
         return self.written("compile_commands.json", text)
@@ -226,7 +269,7 @@ class VariantBuild:
     def written(self, name, text):
         """A file with this text; written again if the text or the file changed."""
         path = f"{self.variant.folder}/{name}"
-        node = self.env.Command(f"#{path}", Value(text), action(_write, "  GEN   $TARGET"))
+        node = self.env.Command(at(path), Value(text), action(_write, "  GEN   $TARGET"))
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 if f.read() != text:
@@ -234,6 +277,14 @@ class VariantBuild:
         return node
 
     # Implementation
+
+    def _at(self, path):
+        """A path in the variant's folder, for SCons."""
+        return at(f"{self.variant.folder}/{path}")
+
+    def _folder(self):
+        """The variant's folder, absolute."""
+        return str(self.trees.real(self.variant.folder))
 
     def _written_for_size(self):
         """Flags for files beside each object that `scons size` reads; Clang writes no call graph."""
@@ -248,47 +299,27 @@ class VariantBuild:
 
     def _public_headers(self):
         """The generated public headers."""
-        chosen = self.config.aspects()
-        texts = {"autoconf": autoconf(self.config), "aspect_names": chosen.names_header(),
-                 "aspect_sets": chosen.sets_header(),
-                 "opencl_iterators": opencl_texts.iterators_header(self._text(opencl_texts.ITERATORS))}
-        return [node for name, text in texts.items()
-                for node in self.written(f"gen/dynsel/{name}.h", text)]
+        texts = generated.public_headers(self.env.Dir("#").abspath, self.config)
+        return [node for name, text in texts.items() for node in self.written(f"gen/dynsel/{name}", text)]
 
     def _private_texts(self):
         """The generated private files, and .config."""
-        chosen, everything = self.config.aspects(), self.config.catalogue.targets
-        traits = self._text(aspects.TRAITS)
-        texts = {
-            "gen/generated/targets.inc": aspect_texts.targets_inc(chosen.targets, chosen.aspects),
-            "gen/generated/all_targets.inc": aspect_texts.targets_inc(everything, chosen.aspects),
-            "gen/generated/opencl_prelude.inc":
-                aspect_texts.opencl_prelude(chosen.aspects, chosen.sets, traits),
-            ".config": config_text(self.config),
-        }
-        return [node for name, text in texts.items() for node in self.written(name, text)]
+        texts = generated.private_files(self.env.Dir("#").abspath, self.config)
+        return [*(node for name, text in texts.items() for node in self.written(f"gen/{name}", text)),
+                *self.written(".config", config_text(self.config))]
 
-    def _text(self, path):
-        return (Path(self.env.Dir("#").abspath) / path).read_text(encoding="utf-8")
+    def wanted(self, when):
+        return all(components.holds(self.config, s) for s in ([when] if isinstance(when, str) else when))
 
-    def _wanted(self, when):
-        return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
-
-    def _holds(self, condition):
-        if "|" in condition:
-            return any(self._holds(part) for part in condition.split("|"))
-        symbol, at_least, number = condition.partition(">=")
-        if at_least:
-            return int(self.config[symbol] or 0) >= int(number)  # a number that is switched off is none
-        return not self.config[symbol[1:]] if symbol.startswith("!") else self.config[symbol]
-
-    def _object(self, env, source):
+    def object_of(self, env, source):
         """The object of a source; several tests may share one."""
         source = self.env.File(source)
-        path = source.srcnode().path
+        path = self.trees.short(source.srcnode().path)
+        if not self.trees.owner(source.srcnode().path):
+            path = env.get("OBJECTS", "") + path  # what a product uses of dynsel's tests has the product's flags
         for prefix in ("src/", self.variant.folder + "/"):
             path = path[len(prefix):] if path.startswith(prefix) else path
-        stem = f"#{self.variant.folder}/obj/{os.path.splitext(path)[0]}"
+        stem = self._at(f"obj/{os.path.splitext(path)[0]}")
         if stem not in self._compiled:
             nodes = env.Object(stem + ".o", source)
             for flag, suffix in ((FRAMES, ".su"), (CALL_GRAPH, ".ci")):
@@ -296,6 +327,8 @@ class VariantBuild:
                     env.SideEffect(stem + suffix, nodes)
                     env.Clean(nodes, stem + suffix)
             env.Depends(nodes, env["MISSING"])
+            if _is_cpp(source) and not self._has_cpp():
+                env.Depends(nodes, missing(env, toolchain.cpp_package(self.board.cc)))
             self._compiled[stem] = (env, nodes[0], source)
         first, node, _ = self._compiled[stem]
         if first is not env:
@@ -303,28 +336,33 @@ class VariantBuild:
                               " it the same libs")
         return node
 
+    def _has_cpp(self):
+        return shutil.which(self.env["CXX"]) is not None
+
     def _stepped_object(self, source):
         """The object of a library source that a test steps through; it replaces the archive's own."""
         source = self.env.File(source)
         stem = os.path.splitext(source.srcnode().path)[0].removeprefix("src/")
-        return self.stepped_env.Object(f"#{self.variant.folder}/obj/stepped/{stem}.o", source)
+        return self.stepped_env.Object(self._at(f"obj/stepped/{stem}.o"), source)
 
     def _link(self, env, target, sources, libs, more=(), wraps=()):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
-        env = self._with_libraries(env, libs)
-        objects = [self._object(env, s) if isinstance(s, str) else s for s in sources]
+        env = self.with_libraries(env, libs)
+        objects = [self.object_of(env, s) if isinstance(s, str) else s for s in sources]
         start = self._start_objects()
-        program = env.Program(target, [*start, *objects, *more, self.archive],
+        linker = {"LINK": env["CXX"]} if any(map(_is_cpp, sources)) else {}
+        program = env.Program(target, [*start, *objects, *more, self.archive], **linker,
                               LINKFLAGS=[*env["LINKFLAGS"], *(f"-Wl,--wrap={name}" for name in wraps)],
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
-        env.Depends(program, [self.env.File(f"#{f}") for f in self._linker_scripts()])
+        env.Depends(program, self._linker_files())
         return program
 
-    def _side(self, archives):
-        return [node for name in archives for node in self.side_archives[name]]
+    def _side(self, archives, product):
+        nodes = [self.side_archives[name] for name in archives] + (self.product_archives if product else [])
+        return [node for archive in nodes for node in archive]
 
     def _start_objects(self):
-        return [self._object(self.start_env, self.env.File(f"#{s}")) for s in self.board.start]
+        return [self.object_of(self.start_env, self.env.File(at(s))) for s in self.board.start]
 
     def _link_alone(self, target, source):
         """Links all objects of the library, called or not, without a C library."""
@@ -332,17 +370,23 @@ class VariantBuild:
         whole = ["-Wl,--no-gc-sections", "-Wl,--whole-archive", self.archive[0].path,
                  "-Wl,--no-whole-archive"]
         program = self.test_env.Program(
-            target, [*start, self._object(self.test_env, source)], LIBS=["gcc"],
+            target, [*start, self.object_of(self.test_env, source)], LIBS=["gcc"],
             LINKFLAGS=[*self.test_env["LINKFLAGS"], *whole])
-        files = [*self.archive, *(self.env.File(f"#{f}") for f in self._linker_scripts())]
-        self.env.Depends(program, files)
+        self.env.Depends(program, [*self.archive, *self._linker_files()])
         return program
 
     def _linker_scripts(self):
         """The files of -T<file> in the board's linkflags."""
         return [flag[2:] for flag in self.board.linkflags if flag.startswith("-T")]
 
-    def _with_libraries(self, env, modules):
+    def _linker_files(self):
+        """The linker scripts, and what they include, as nodes."""
+        scripts = self._linker_scripts()
+        texts = "\n".join(self._text(script) for script in scripts)
+        included = [f"boards/{name}" for name in re.findall(r"^INCLUDE (\S+)", texts, re.MULTILINE)]
+        return [self.env.File(at(path)) for path in [*scripts, *included]]
+
+    def with_libraries(self, env, modules):
         """An environment with the flags of these libraries, one for each combination."""
         key = (id(env), *sorted(set(modules)))
         if not modules:
@@ -354,20 +398,20 @@ class VariantBuild:
     def _installed(self):
         """The installed variant, for tests."""
         if self._installed_nodes is None:
-            top = self.env.Dir("#").abspath
-            self._installed_nodes = install.declare(self, top, "/opt/dynsel",
-                                                    f"{top}/{self.variant.folder}/installed")
+            self._installed_nodes = install.declare(self, self.trees.top, "/opt/dynsel",
+                                                    f"{self._folder()}/installed")
         return self._installed_nodes
 
     def _path_in_tests(self, source):
-        return os.path.relpath(self.env.File(source).srcnode().path, "tests")
+        path = self.env.File(source).srcnode().path
+        return self.trees.short(path).replace("/tests/", "/", 1) if self.trees.owner(path) else os.path.relpath(path, "tests")
 
-    def _test_command(self, source, name, extra, libs, objects, alone, wraps):
+    def _test_command(self, env, source, name, extra, libs, objects, alone, wraps):
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
             return [sys.executable, script.abspath], [script]
-        target = f"#{self.variant.folder}/tests/{name}"
+        target = self._at(f"tests/{name}")
         if alone:
             program = self._link_alone(target, source)
             return [*self.board.runner, program[0].abspath], [program, self._emulator()]
@@ -375,7 +419,7 @@ class VariantBuild:
             libs = [lib for lib in libs if lib != "cmocka"]
             runner_files = RUNNER + (RUNNER_BOARD if self.board.bare_metal else RUNNER_HOSTED)
             extra = [*extra, *(f"#tests/{f}" for f in runner_files)]
-        program = self._link(self.test_env, target, [source, *extra], libs, objects, wraps)
+        program = self._link(env, target, [source, *extra], libs, objects, wraps)
         self.test_programs += program
         return [*self.board.runner, program[0].abspath], [program, self._emulator()]
 
@@ -401,8 +445,9 @@ class VariantBuild:
         return env
 
     def _can_run(self, source, libs, knows_boards):
-        """Scripts start programs directly, so they need a board without an emulator or knows_boards."""
-        if source.endswith(".py"):
+        """Scripts start programs directly, so they need a board without an emulator or knows_boards; and so does C++,
+        as boards bring no C++ compiler."""
+        if source.endswith((".py", ".cpp")):
             return knows_boards or not self.board.runner
         return self.board.host_libraries or set(libs) <= {"cmocka"}
 
@@ -422,11 +467,10 @@ class VariantBuild:
         return [self.env.File(str(p)) for p in sorted(paths)]
 
     def _test_variables(self):
-        folder = self.env.Dir(f"#{self.variant.folder}").abspath
-        top = self.env.Dir("#").abspath
+        folder, top = self._folder(), self.trees.top
         variables = {
             "DYNSEL_TOP": top, "DYNSEL_BUILD": folder, "DYNSEL_BIN": f"{folder}/bin",
-            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": f"{top}/{POCL_CACHE}",
+            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": str(self.trees.real(self.pocl_cache)),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self.config["DYNSEL_SANITIZE"]:
@@ -443,7 +487,7 @@ class VariantBuild:
     def _board_variables(self):
         """Variables for scripts that build programs for the board, quoted as in a shell."""
         top = Path(self.env.Dir("#").abspath)
-        flags = list(self.board.linkflags)
+        flags = [*([f"-L{top}/boards"] if self.board.bare_metal else []), *self.board.linkflags]
         for script in self._linker_scripts():
             flags = [flag.replace(script, str(top / script)) for flag in flags]
         return {
@@ -457,21 +501,24 @@ class VariantBuild:
     def _run(self, group, folder, name, run, command, depends, variables, seconds):
         """One run: <name>[@<run>].ok exists if it passed, <name>[@<run>].log has its output."""
         stem = f"{folder}/tests/{name}" + (f"@{run}" if run else "")
-        place = self.env.Dir(f"#{self.variant.folder}").abspath
-        settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
+        settings = {k: str(v).replace("{build}", self._folder()).replace("{top}", self.trees.top)
+                    for k, v in variables.items()}
         spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings}, seconds)
         identity = json.dumps([command, sorted(settings.items())])
         nodes = self.env.Command(
-            [f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)],
+            [at(f"{stem}.ok"), at(f"{stem}.log")], [*depends, Value(identity)],
             action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))
         group.add(stem, nodes[0])
         return nodes[0]
 
 
-def _of_the_host(env):
+def _is_cpp(source):
+    return str(source).endswith(".cpp")
+
+
+def _of_the_host(trees):
     """The variables of a test that runs once for all variants."""
-    top = env.Dir("#").abspath
-    return {"DYNSEL_TOP": top, "DYNSEL_BUILD": f"{top}/build", "DYNSEL_CC": "gcc",
+    return {"DYNSEL_TOP": trees.top, "DYNSEL_BUILD": str(trees.real(trees.build)), "DYNSEL_CC": "gcc",
             "PYTHONDONTWRITEBYTECODE": "1"}
 
 

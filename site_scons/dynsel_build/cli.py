@@ -2,8 +2,6 @@
 """The command line: variables, help text, and commands that build nothing."""
 
 import re
-from pathlib import Path
-
 from . import boards, config as configs, grammar, variants
 from .errors import UserMistake, unknown
 
@@ -12,6 +10,8 @@ ARGUMENTS = {
     "BOARD": (None, "boards to build for (default native)"),
     "CONF": (None, "fragments on top of each board, in this order (default none)"),
     "VARIANTS": (None, "names of variants, instead of BOARD and CONF"),
+    "PRODUCT": (None, "folders of products, with boards, fragments, targets and sources on top (doc/products.md)"),
+    "O": (None, "the folder for what is built, in place of build/ (of the first product, if there is one)"),
     "VERBOSE": (None, "1 prints complete command lines (default 0)"),
     "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "where to save: the name of a fragment, or defconfig"),
     "PREFIX": (("install",), "installation folder (default /usr/local)"),
@@ -24,13 +24,15 @@ ARGUMENTS = {
     "why": (None, "why=SYMBOL: its value, its origin, the conditions that block it"),
 }
 
+OF_DYNSEL = ("footprint", "format")  # targets that change dynsel's own files
+
 
 class Session:
     """One call of scons: its arguments and configurations."""
 
-    def __init__(self, top, arguments, targets, pretends=False):
+    def __init__(self, trees, arguments, targets, pretends=False):
         """pretends: writes nothing, as with -n."""
-        self.top, self.pretends = top, pretends
+        self.trees, self.top, self.pretends = trees, trees.top, pretends
         self.arguments = dict(arguments)
         self.targets = list(targets)
         self._loaded = {}
@@ -53,24 +55,28 @@ class Session:
             wrong.append("SEED= needs RANDOM=<number of configurations>")
         if self.arguments.get("VERBOSE", "0") not in ("0", "1"):
             wrong.append(f"VERBOSE={self.arguments['VERBOSE']}: write 0 or 1")
+        if self.trees.products:
+            wrong += [f"{target} changes dynsel's own files; call it without PRODUCT={self.arguments['PRODUCT']}"
+                      for target in OF_DYNSEL if target in self.targets]
         if wrong:
             raise UserMistake(wrong)
 
     def _unknown(self, name, value):
         """The error for an unknown variable, which often is an option of the menu."""
         bare = name.upper().removeprefix("CONFIG_").removeprefix("DYNSEL_")
-        if f"DYNSEL_{bare}" in configs.parse_kconfig(self.top, variants.DEFAULT_BOARD).syms:
+        options = configs.parse_kconfig(self.trees, variants.DEFAULT_BOARD).syms
+        if f"DYNSEL_{bare}" in options or bare in options:
             return (f"{name} is an option, not a variable; put it into a fragment, or try it with"
                     f" VARIANTS={variants.DEFAULT_BOARD}~{bare}={value}")
         return unknown("variable", name, ARGUMENTS)
 
     def chosen(self):
-        return variants.chosen(self.top, self.arguments)
+        return variants.chosen(self.trees, self.arguments)
 
     def load(self, variant):
         """The configuration of a variant; read once."""
         if variant not in self._loaded:
-            self._loaded[variant] = configs.load(self.top, variant.board, variant.layers(self.top),
+            self._loaded[variant] = configs.load(self.trees, variant.board, variant.layers(self.trees),
                                                  variant.name)
         return self._loaded[variant]
 
@@ -87,7 +93,7 @@ class Session:
         return {variant: self._loaded[variant] for variant in wanted}
 
     def board(self, variant):
-        return boards.describe(self.top, variant.board, self.load(variant))
+        return boards.describe(self.trees, variant.board, self.load(variant))
 
 
 HELP = """\
@@ -97,14 +103,14 @@ A variant is a board with fragments on top, built in build/<board>[+<fragment>..
   scons BOARD=a,b CONF=debug,clang     build/a+debug+clang and build/b+debug+clang
   scons VARIANTS=native,native+clang   build/native and build/native+clang
   scons VARIANTS=native~ERROR_TEXTS=n  with one option changed, without a file
+  scons PRODUCT=../acme O=/tmp/out     /tmp/out/native, with a tree of your own on top of this one
 Its configuration is boards/<board>/defconfig, then configs/<fragment>.conf in the order of CONF.
 
 Targets that build
   (none), all     the library, the examples, compile_commands.json
-  test            build and run the tests of the library and its examples
+  test            build and run the tests of the library and its examples; with PRODUCT those of the product
   check           test, also other compilers and configurations, the build and documents; all gates
-  demo            build and run the main example
-  gallery         build the example gallery and run it twice: it learns, and starts with what it learned
+  demo, gallery   build and run the main example; and one that learns, twice
   bench           measure the cost of a submit, with statistics and the trace off and on
   usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
   soak            ten million submits from several threads; all counts must add up
@@ -113,6 +119,7 @@ Targets that build
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
   misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations
+  amalgamation    the library as one C file, with its headers: build/<variant>/amalgamation
   install         archive, headers, tools, files for pkg-config and CMake, into PREFIX
   -c              remove what the same command line builds; alone: the variant's folder
 Targets that configure or check; each must be the only target
@@ -139,8 +146,8 @@ def help_text(session, shell_variables):
     return HELP.format(
         variables="\n".join(line(name, text) for name, (_, text) in ARGUMENTS.items()
                             if name not in ("A", "B", "why")),
-        boards=" ".join(boards.names(session.top)),
-        fragments=" ".join(variants.fragment_names(session.top)),
+        boards=" ".join(boards.names(session.trees)),
+        fragments=" ".join(variants.fragment_names(session.trees)),
         shell=" ".join(shell_variables))
 
 
@@ -174,23 +181,23 @@ def _diffconfig(session):
 
     if not {"A", "B"} <= set(session.arguments):
         raise UserMistake("diffconfig compares two variants: scons diffconfig A=native B=native+minimal")
-    a, b = (variants.parse(session.top, session.arguments[n], f"{n}: ") for n in "AB")
+    a, b = (variants.parse(session.trees, session.arguments[n], f"{n}: ") for n in "AB")
     loaded = session.load_all([a, b])
     print("\n".join(explain.diff(loaded[a], loaded[b])))
 
 
 def _defconfig(session, board):
     """As in Linux, but stores nothing: each call names the board."""
-    variant = variants.parse(session.top, board)
+    variant = variants.parse(session.trees, board)
     path = write_config(session, variant)
-    print(f"{board}: boards/{board}/defconfig is valid; its values are in {path}")
-    print(f"build it with: {' '.join(['scons', variant.arguments()]).strip()}"
-          f"   change it with: {' '.join(['scons', variant.arguments(), 'menuconfig'])}")
+    print(f"{board}: {configs.defconfig(session.trees, board)} is valid; its values are in {path}")
+    print(f"build it with: {session.trees.scons(variant.arguments())}"
+          f"   change it with: {session.trees.scons(variant.arguments(), 'menuconfig')}")
 
 
 def write_config(session, variant):
     """build/<variant>/.config, for reading."""
-    path = Path(session.top) / variant.folder / ".config"
+    path = session.trees.real(f"{variant.folder}/.config")
     text = config_text(session.load(variant))
     if not session.pretends:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -207,7 +214,7 @@ def config_text(config):
 def _lint(session):
     from . import lint
 
-    found = lint.lint(session.top)
+    found = lint.lint(session.trees)
     if found:
         raise UserMistake(found)
     print("kconfig-lint: no errors found")

@@ -15,13 +15,15 @@ import codecs
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import kconfiglib as kl
 
-from . import aspects, grammar
-from .errors import UserMistake, did_you_mean
+from . import aspects, boards, grammar, products
+from .errors import UserMistake, did_you_mean, nearest
 from .explain import active_range, prompt_condition, unmet_terms, value_text
+
+
+CLOSE = 0.8  # similarity from which on a name is a typo, and does not lack DYNSEL_
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,11 @@ class Layer:
 class Configuration:
     """The values of all symbols for one board and its layers.
 
-    catalogue: the aspects and targets in the menu.
+    trees: whose menu it is; catalogue: the aspects and targets in the menu.
     """
 
-    def __init__(self, kconf, variant_name, assignments, notes, catalogue):
-        self.catalogue = catalogue
+    def __init__(self, trees, kconf, variant_name, assignments, notes):
+        self.trees, self.catalogue = trees, aspects.catalogue(trees)
         self.kconf = kconf
         self.variant_name = variant_name
         self.assignments = assignments
@@ -68,6 +70,11 @@ class Configuration:
         """The aspects and targets of this configuration."""
         return aspects.select(self.catalogue, self.is_set)
 
+    def entries(self):
+        """(name, kind, value as text) of each symbol, in the menu's order. kind: bool, text or number."""
+        kinds = {kl.BOOL: "bool", kl.STRING: "text"}
+        return [(name, kinds.get(sym.orig_type, "number"), sym.str_value) for name, sym in self._symbols.items()]
+
     def values(self):
         """Symbol name -> value as text, for comparing configurations."""
         return {name: sym.str_value for name, sym in self._symbols.items()}
@@ -77,15 +84,25 @@ class Configuration:
         return {a.name: f" ({a.where})" for a in self.assignments}
 
 
-def layers_of(top, board, fragments):
+def layers_of(trees, board, fragments):
     """The files of a variant, bottom first. Their existence is checked by `variants`."""
-    paths = [f"boards/{board}/defconfig"] + [f"configs/{f}.conf" for f in fragments]
-    return [read_layer(top, path) for path in paths]
+    paths = [defconfig(trees, board)] + [fragment_path(trees, f) for f in fragments]
+    return [read_layer(trees, path) for path in paths]
 
 
-def read_layer(top, path):
+def defconfig(trees, board):
+    return f"{boards.folder(trees, board)}/defconfig"
+
+
+def fragment_path(trees, name):
+    """The file of a fragment; a new one goes into the first product's tree, if there is one."""
+    found = trees.files(f"configs/{name}.conf")
+    return found[0] if found else os.path.join(trees.roots()[:2][-1], "configs", f"{name}.conf")
+
+
+def read_layer(trees, path):
     try:
-        data = (Path(top) / path).read_bytes()
+        data = trees.real(path).read_bytes()
     except OSError as e:
         raise UserMistake(f"{path}: cannot be read: {e.strerror}") from e
     if data.startswith(codecs.BOM_UTF8):
@@ -97,12 +114,12 @@ def read_layer(top, path):
         raise UserMistake(f"{path}:{line}: not UTF-8 text") from e
 
 
-def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete=True):
+def load(trees, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete=True):
     """The Configuration, or UserMistake with all errors of all layers.
 
     complete: it must have all that a build needs; False if more layers follow.
     """
-    kconf = parse_kconfig(top, board, kconfig_class)
+    kconf = parse_kconfig(trees, board, kconfig_class)
     assignments, mistakes = [], []
     for layer in layers:
         parsed, wrong = grammar.parse(layer.path, layer.text)
@@ -115,7 +132,7 @@ def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete
     mistakes += judge.mistakes
     if not judge.mistakes:
         mistakes += _own_warnings(kconf)
-    config = Configuration(kconf, variant_name, judge.effective, judge.notes, aspects.catalogue(top))
+    config = Configuration(trees, kconf, variant_name, judge.effective, judge.notes)
     if complete and not mistakes:
         mistakes += _without_board(config, board) + _without_targets(config, board)
     if mistakes:
@@ -125,10 +142,10 @@ def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete
 
 def _without_board(config, board):
     """Refuses a copied folder whose Kconfig.board has the old name, so that it selects nothing."""
-    boards = [s for s in config.symbols().values() if s.name.startswith("DYNSEL_BOARD_")]
-    if not boards or any(s.tri_value for s in boards):
+    known = [s for s in config.symbols().values() if s.name.startswith("DYNSEL_BOARD_")]
+    if not known or any(s.tri_value for s in known):
         return []
-    return [f"boards/{board}/Kconfig.board:1: it has no option for the board {board!r}; in a copied"
+    return [f"{boards.folder(config.trees, board)}/Kconfig.board:1: it has no option for the board {board!r}; in a copied"
             f' folder, change the name: config DYNSEL_BOARD_{board.upper()}, and "$(BOARD)" = "{board}"']
 
 
@@ -139,7 +156,7 @@ def _without_targets(config, board):
     if not trouble:
         return []
     lines = [a.where for a in config.assignments if a.name in symbols]
-    return [f"{(lines or [f'boards/{board}/defconfig:1'])[-1]}: {trouble}"]
+    return [f"{(lines or [f'{defconfig(config.trees, board)}:1'])[-1]}: {trouble}"]
 
 
 def _by_place(message):
@@ -150,9 +167,9 @@ def _by_place(message):
 
 
 @contextmanager
-def _kconfig_environment(top, board):
+def _kconfig_environment(trees, board):
     """Passes parameters to Kconfiglib, which reads them from the environment."""
-    wanted = {"srctree": str(top), "BOARD": board, "KCONFIG_WARN_UNDEF": "y",
+    wanted = {"srctree": trees.top, "BOARD": board, "DYNSEL_MENU": aspects.menu(trees), "KCONFIG_WARN_UNDEF": "y",
               "KCONFIG_FUNCTIONS": "no_kconfig_functions", "CONFIG_": grammar.PREFIX}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
@@ -166,16 +183,17 @@ def _kconfig_environment(top, board):
                 os.environ[name] = value
 
 
-def parse_kconfig(top, board, kconfig_class=kl.Kconfig):
+def parse_kconfig(trees, board, kconfig_class=kl.Kconfig):
     """The menu without assignments. Each warning of Kconfiglib is an error."""
-    aspects.write_menu(top)
-    with _kconfig_environment(top, board):
+    aspects.write_menu(trees)
+    with _kconfig_environment(trees, board):
         try:
             kconf = kconfig_class("Kconfig", warn_to_stderr=False)
         except kl.KconfigError as e:
             raise UserMistake(str(e).strip()) from e
-    if kconf.warnings:
-        raise UserMistake([_one_line(w) for w in kconf.warnings])
+    mistakes = products.defined_twice(trees, kconf) or [_one_line(w) for w in kconf.warnings]
+    if mistakes:
+        raise UserMistake(mistakes)
     kconf.warn_assign_override = kconf.warn_assign_redun = False
     return kconf
 
@@ -254,6 +272,9 @@ class Judge:
 
     def _meant(self, name):
         known = [grammar.PREFIX + n for n in self._names]
+        close = nearest(grammar.PREFIX + name, known, CLOSE)
+        if close:
+            return f"; did you mean {close}?"
         full = name if name.startswith("DYNSEL_") else "DYNSEL_" + name
         return did_you_mean(grammar.PREFIX + full, known)
 

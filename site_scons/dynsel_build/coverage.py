@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 
 from .errors import UserMistake
 from .nodes import action, finish, missing
+from .trees import at
 
 FRAGMENT = "coverage"
 COUNTED = ("line", "branch")
@@ -36,7 +37,7 @@ def declare(base, builds):
             base.Alias("coverage", missing(base, "gcovr"))
         for node in build.tests:
             base.AlwaysBuild(node)
-        report = base.Command(f"#{folder}/coverage/summary.json", build.tests, action(_report_on(folder), None))
+        report = base.Command(at(f"{folder}/coverage/summary.json"), build.tests, action(_report_on(folder), None))
         base.AlwaysBuild(report)
         base.Alias("coverage", report)
 

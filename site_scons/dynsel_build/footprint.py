@@ -17,6 +17,7 @@ from pathlib import Path
 from . import size, variants
 from .errors import UserMistake
 from .nodes import action, finish
+from .trees import at
 
 DOC = "doc/footprint.md"
 MARKER = re.compile(r"<!-- measured: (\S+) -->")
@@ -61,12 +62,12 @@ def _measured(base, line):
     return f"{base}~{word[1].removeprefix(OPTION)}" if word[1].startswith(OPTION) else f"{base}+{word[1]}"
 
 
-def variants_of(top):
+def variants_of(trees):
     """The variants in the document."""
-    names = _names((Path(top) / DOC).read_text(encoding="utf-8"))
+    names = _names(trees.real(DOC).read_text(encoding="utf-8"))
     if not names:
         raise UserMistake(f"{DOC}: no table is measured; put <!-- measured: VARIANT --> above one")
-    return [variants.parse(top, name, f"{DOC}: ") for name in names]
+    return [variants.parse(trees, name, f"{DOC}: ") for name in names]
 
 
 def _names(text):
@@ -149,9 +150,9 @@ def declare(base, session, builds):
     base.AlwaysBuild(base.Alias("footprint", [build.size for build in builds], action(write, says)))
 
 
-def gate(base, top, builds):
+def gate(base, trees, builds):
     """The document has the figures of those variants that are built anyway."""
-    builds = _documented(top, builds)
+    builds = _documented(trees.top, builds)
 
     def check(target, source, env):
         before, after = _texts(builds)
@@ -164,7 +165,7 @@ def gate(base, top, builds):
                       if said else [])
 
     sizes = [build.size for build in builds]
-    return base.Command("#build/gates/footprint.ok", [*sizes, base.File(f"#{DOC}")],
+    return base.Command(at(f"{trees.build}/gates/footprint.ok"), [*sizes, base.File(f"#{DOC}")],
                         action(check, f"  DOC   {DOC}")) if builds else []
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import freestanding, layers, lint, size, targets
+from . import freestanding, layers, lint, size, targets, toolchain
 from .nodes import action, finish, missing, missing_line
+from .trees import at
 
 LLVM = 14  # another major version formats and warns differently
-FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak")
+FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak", "zephyr", "esp_idf")
 OF_BOARDS = ("boards/", "src/port/", "tests/boards/", "tests/runner/")
 # Tests and programs run with sanitizers; an analysis through all calls takes six times as long. It has to follow
 # the calls of the runner, which hands va_list on, and those of soak. Where it follows calls, it takes as many steps
@@ -26,12 +27,24 @@ OF_BOARDS = ("boards/", "src/port/", "tests/boards/", "tests/runner/")
 SHALLOW = ["-Xclang", "-analyzer-config", "-Xclang", "mode=shallow"]
 DEEP = ["-Xclang", "-analyzer-config", "-Xclang", "max-nodes=75000"]
 DEEP_IN = ("boards/", "src/", "soak/", "tests/runner/")
-CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--inline-suppr",
+CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--std=c++17", "--inline-suppr",
             "--enable=warning,performance,portability", "--suppress=missingIncludeSystem",
             "-U__OPENCL_C_VERSION__", "-U__OPENCL_VERSION__"]  # what else a header is for
 # With one definition cppcheck reads a source once, and not again for each option of the menu, which the generated
 # header settles, and for each compiler that a header asks for.
 READ_ONCE = ["-D__STDC__=1"]
+IN_CPP = "-readability-named-parameter,-misc-non-private-member-variables-in-classes"
+EVERYTHING = "dynsel/dynsel.h"  # the header that includes the others
+INSIDE = f"""\
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+#include <{EVERYTHING}>
+#ifdef __cplusplus
+}}
+#endif
+"""
 HEAP = ("malloc calloc realloc reallocarray free cfree aligned_alloc memalign posix_memalign valloc"
         " pvalloc strdup strndup asprintf vasprintf open_memstream getline getdelim alloca sbrk brk"
         " mmap _Znwm _Znam _ZdlPv _ZdaPv").split()
@@ -53,7 +66,7 @@ def find_llvm_tool(name):
 def c_files(top):
     """All files that clang-format checks."""
     return [str(p.relative_to(top)) for folder in FORMATTED
-            for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h")]
+            for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h", ".cpp", ".hpp")]
 
 
 def format_in_place(top, pretends):
@@ -69,8 +82,8 @@ def format_in_place(top, pretends):
 class Gates:
     """Declares the gate nodes; `base` is an environment without a variant."""
 
-    def __init__(self, base, top):
-        self.base, self.top = base, top
+    def __init__(self, base, trees):
+        self.base, self.trees, self.top = base, trees, trees.top
 
     def tidy(self, build):
         """clang-tidy on each source of a variant: library, examples, tests."""
@@ -78,7 +91,8 @@ class Gates:
         settings = [self.base.File(f"#{name}") for name in (".clang-tidy", "boards/.clang-tidy", "tests/.clang-tidy")
                     if (Path(self.top) / name).exists()]
         return [self._per_source(build, "tidy", "TIDY", env, source,
-                                 [tool, "--quiet", source.path, "--", "-std=c11",
+                                 [tool, "--quiet", *_language_checks(source.path), source.path, "--",
+                                  *_language_flags(source.path),
                                   *_target_flags(build.board.cc, build.board.cflags, build.board.clang_target),
                                   *_cpp_flags(env), *(DEEP if source.path.startswith(DEEP_IN) else SHALLOW)],
                                  self._needs(tool, f"clang-tidy-{LLVM}") + settings)
@@ -101,20 +115,19 @@ class Gates:
         tool = find_llvm_tool("clang-format")
         needs = self._needs(tool, f"clang-format-{LLVM}") + [self.base.File("#.clang-format")]
         files = c_files(self.top)
-        return self._node(self.base, "build/gates/format", "  FORMAT everything",
+        return self._node(self.base, f"{self.trees.build}/gates/format", "  FORMAT everything",
                           [tool, "--style=file", "--dry-run", "--Werror", *files],
                           [self.base.File(f"#{path}") for path in files], needs, "`scons format` corrects it")
 
     def kconfig_lint(self):
         """The command kconfig-lint, repeated if one of its inputs changed."""
         def check(target, source, env):
-            return finish(target[0].path, lint.lint(self.top))
+            return finish(target[0].path, lint.lint(self.trees))
 
-        top = Path(self.top)
-        paths = lint.files(top) + sorted(top.rglob("Kconfig*")) + [top / targets.PATH]
-        sources = [self.base.File("#" + str(p.relative_to(top))) for p in paths
-                   if not str(p.relative_to(top)).startswith("build/")]
-        return self.base.Command("#build/gates/kconfig-lint.ok", sources,
+        menus = ("Kconfig", "boards/*/Kconfig.board", "src/**/Kconfig*", targets.PATH)
+        paths = dict.fromkeys([*lint.files(self.trees), *(p for menu in menus for p in self.trees.files(menu))])
+        sources = [self.base.File(at(path)) for path in paths]
+        return self.base.Command(at(f"{self.trees.build}/gates/kconfig-lint.ok"), sources,
                                  action(check, "  LINT  Kconfig and the sources"))
 
     def layers(self):
@@ -123,7 +136,7 @@ class Gates:
             return finish(target[0].path, layers.lint(self.top))
 
         sources = [self.base.File("#" + str(p.relative_to(self.top))) for p in layers.files(self.top)]
-        return self.base.Command("#build/gates/layers.ok", [*sources, self.base.File(f"#{layers.THIS}")],
+        return self.base.Command(at(f"{self.trees.build}/gates/layers.ok"), [*sources, self.base.File(f"#{layers.THIS}")],
                                  action(check, "  LINT  layers of src"))
 
     def no_heap(self, build):
@@ -138,7 +151,7 @@ class Gates:
             return finish(target[0].path, found)
 
         stem = f"{build.variant.folder}/gates/no-heap"
-        return build.env.Command(f"#{stem}.ok", [build.archive, Value([nm, HEAP])],
+        return build.env.Command(at(f"{stem}.ok"), [build.archive, Value([nm, HEAP])],
                                  action(check, f"  HEAP  {build.archive[0].path}"))
 
     def freestanding(self, build):
@@ -152,46 +165,53 @@ class Gates:
 
         sources = [build.archive, self.base.File("#include/dynsel/port.h"),
                    Value(json.dumps([freestanding.NOT_WANTED, freestanding.MAY_DIVIDE, build.board.cflags]))]
-        return build.env.Command(f"#{build.variant.folder}/gates/freestanding.ok", sources,
+        return build.env.Command(at(f"{build.variant.folder}/gates/freestanding.ok"), sources,
                                  action(check, f"  NEEDS {build.archive[0].path}"))
 
     def headers(self, build):
-        """Each public header compiles alone, included twice, in strict C11 and in C++."""
+        """Each public header compiles alone, included twice: those of C in strict C11 and in C++11, all of them also
+        inside `extern "C"`; those of C++ in C++17, and all of them in C++20."""
         folder = f"{build.variant.folder}/gates/headers"
-        names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))
-                 if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]]
         empty = build.written("gates/headers/empty.c", "typedef int not_an_empty_file;\n")
-        command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
-                   *_cpp_flags(build.env), "-fsyntax-only", empty[0].path]
-
-        commands = [command, *_as_cpp(build, empty[0].path)]
+        inside = build.written("gates/headers/inside.c", INSIDE)
+        in_c = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
+                *_cpp_flags(build.env), "-fsyntax-only"]
+        of_c, of_cpp = ([f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob(pattern))
+                         if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]] for pattern in ("*.h", "*.hpp"))
+        compiled = [([*c, empty[0].path], name) for name in of_c for c in (in_c, *_as_cpp(build, "c++11"))]
+        compiled += [([*c, empty[0].path], name) for name in of_cpp for c in _with_library(build, "c++17")]
+        compiled += [([*c, inside[0].path], name) for name in of_c if name == EVERYTHING
+                     for c in (in_c, *_as_cpp(build, "c++11"))]
+        compiled += [([*c, empty[0].path], name) for name in of_cpp if name == f"{EVERYTHING}pp"
+                     for c in _with_library(build, "c++20")]
 
         def check(target, source, env):
             said = []
-            for name in names:
-                answer = [line for c in commands for line in _run([*c, "-include", name, "-include", name])]
+            for command, name in compiled:
+                answer = _run([*command, "-include", name, "-include", name] if empty[0].path in command else command)
                 said += answer + [f"<{name}> does not compile alone; include what it uses"] if answer else []
             return finish(target[0].path, said)
 
-        sources = [build.env.File(f"#include/{n}") for n in names]
-        node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(commands))],
-                                 action(check, f"  ALONE {build.variant.folder.removeprefix('build/')}: each public header"))
+        sources = [build.env.File(f"#include/{n}") for n in of_c + of_cpp]
+        node = build.env.Command(at(f"{folder}/alone.ok"), [*sources, empty, inside, Value(json.dumps(compiled))],
+                                 action(check, f"  ALONE {build.variant.name}: each public header"))
         build.env.Depends(node, build.generated)
         return node
 
     def size(self, build):
         """build/<variant>/size.txt and size.json, within the limits of the board."""
         objects = sorted(o.path for o in build.library_objects)
+        beside = {f"lib{name}.a": sorted(o.path for o in nodes) for name, nodes in build.product_objects.items()}
         folder, board = build.variant.folder, build.board
         command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
 
         def check(target, source, env):
             found = size.update(folder, objects, build.variant, board, build.config, command,
-                                source[0].path)
+                                source[0].path, beside)
             return finish(None, found) if found else 0
 
-        node = build.env.Command([f"#{folder}/size.txt", f"#{folder}/{size.FIGURES}"],
-                                 [build.archive, Value(board.limits)], action(check, "  SIZE  $TARGET"))
+        node = build.env.Command([at(f"{folder}/size.txt"), at(f"{folder}/{size.FIGURES}")],
+                                 [build.archive, build.product_archives, Value(board.limits)], action(check, "  SIZE  $TARGET"))
         build.env.Depends(node, build.generated)
         build.env.Clean(node, [f"{folder}/{size.WITHIN_LIMITS}", f"{folder}/size"])
         return node
@@ -206,12 +226,16 @@ class Gates:
     # Implementation
 
     def _sources(self, build):
-        """For a cross compiler only the sources for boards; board native checks the others."""
+        """For a cross compiler only the sources for boards; board native checks the others. Nothing generated.
+
+        What a product compiles of dynsel's sources again is checked once.
+        """
         return [(env, source) for env, source in build.compiled()
-                if not build.board.clang_target or source.path.startswith(OF_BOARDS)]
+                if (not source.has_builder() and not build.board.clang_target or source.path.startswith(OF_BOARDS))
+                and ("OBJECTS" not in env or self.trees.owner(source.srcnode().path))]
 
     def _per_source(self, build, gate, label, env, source, command, needs):
-        stem = f"{build.variant.folder}/gates/{gate}/{source.srcnode().path}"
+        stem = f"{build.variant.folder}/gates/{gate}/{self.trees.short(source.srcnode().path)}"
         return self._node(env, stem, f"  {label:5} {source.path}", command, [source],
                           needs + [build.generated])
 
@@ -220,7 +244,7 @@ class Gates:
             said = _run(command)
             return finish(target[0].path, said + [remedy] if said and remedy else said)
 
-        node = env.Command(f"#{stem}.ok", [*sources, Value(json.dumps(command))], action(check, says))
+        node = env.Command(at(f"{stem}.ok"), [*sources, Value(json.dumps(command))], action(check, says))
         env.Depends(node, needs)
         return node
 
@@ -254,13 +278,34 @@ def _target_flags(board_cc, cflags, clang_target):
     return [*clang_target, *(f"-isystem{f}" for f in libc)]
 
 
-def _as_cpp(build, source):
+def _as_cpp(build, standard):
     """The command of the board's C++ compiler, if it is installed."""
-    compiler = re.sub(r"gcc$", "g++", re.sub(r"clang$", "clang++", build.board.cc))
+    compiler = toolchain.cpp_compiler(build.board.cc)
     if compiler == build.board.cc or not shutil.which(compiler):
         return []
-    return [[compiler, "-x", "c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror",
-             *build.board.cflags, *_cpp_flags(build.env), "-fsyntax-only", source]]
+    return [[compiler, "-x", "c++", f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror",
+             *build.board.cflags, *_cpp_flags(build.env), "-fsyntax-only"]]
+
+
+def _with_library(build, standard):
+    """The same if the compiler has the library of C++, which cross compilers often lack."""
+    return [command for command in _as_cpp(build, standard) if _has_cpp_library(command[0], tuple(build.board.cflags))]
+
+
+@lru_cache(maxsize=None)
+def _has_cpp_library(compiler, cflags):
+    asked = "#if !__has_include(<chrono>)\n#error none\n#endif\n"
+    return subprocess.run([compiler, *cflags, "-x", "c++", "-E", "-"], input=asked, text=True, capture_output=True,
+                          check=False).returncode == 0
+
+
+def _language_checks(path):
+    """Options of clang-tidy: C++ omits the names of unused parameters, and its structures have members."""
+    return [f"--checks={IN_CPP}"] if path.endswith(".cpp") else []
+
+
+def _language_flags(path):
+    return toolchain.CPP_FLAGS if path.endswith(".cpp") else ["-std=c11"]
 
 
 def _cpp_flags(env):

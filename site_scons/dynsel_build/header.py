@@ -7,8 +7,6 @@ without a value in this configuration is omitted, so that using it is an error, 
 
 import hashlib
 
-import kconfiglib as kl
-
 from . import grammar
 
 
@@ -37,6 +35,7 @@ def autoconf(configuration):
         f'#define DYNSEL_CONFIG_HASH_TEXT "{digest}"',
         f"#define DYNSEL_CONFIG_HASH 0x{digest}u",
         f"#define DYNSEL_CONFIG_TAG c{digest}",
+        f"#define DYNSEL_CONFIG_VARIANT_TEXT {grammar.quote(configuration.variant_name)}",
         "",
         "#endif",
         "",
@@ -44,13 +43,12 @@ def autoconf(configuration):
 
 
 def _value_lines(configuration):
-    return [line for sym in configuration.symbols().values() if (line := _define(sym))]
+    return [line for entry in configuration.entries() if (line := _define(*entry))]
 
 
-def _define(sym):
-    name = grammar.PREFIX + sym.name
-    if sym.orig_type == kl.BOOL:
-        return f"#define {name} {1 if sym.tri_value else 0}"
-    if sym.orig_type == kl.STRING:
-        return f"#define {name} {grammar.quote(sym.str_value)}"
-    return f"#define {name} {sym.str_value}" if sym.str_value else None
+def _define(name, kind, value):
+    if kind == "bool":
+        return f"#define {grammar.PREFIX}{name} {int(value == 'y')}"
+    if kind == "text":
+        return f"#define {grammar.PREFIX}{name} {grammar.quote(value)}"
+    return f"#define {grammar.PREFIX}{name} {value}" if value else None

@@ -9,11 +9,12 @@ import re
 import shutil
 from pathlib import Path
 
-from . import toolchain
+from . import install_product, toolchain
 from .errors import UserMistake
 from .header import tag
 
 VERSION = "0.1.0"
+HEADERS = ("*.h", "*.hpp", "*.def")  # of the interface
 TEMPLATES = ("dynselConfig.cmake", "dynselConfigVersion.cmake")
 
 # pkg-config module -> (CMake's package, its target)
@@ -29,9 +30,7 @@ def root_of(prefix, destdir):
 
 def declare(build, top, prefix, destdir=""):
     """Nodes for every installed file; `scons -c install` removes them."""
-    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
-    headers = sorted(p for pattern in ("*.h", "*.def")
-                     for p in (Path(top) / "include/dynsel").glob(pattern))
+    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=copy)
     packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
     return [
@@ -42,9 +41,9 @@ def declare(build, top, prefix, destdir=""):
         env.Install(f"{root}/lib", [build.archive, *build.side_archives.values()]),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),
-        env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
-        env.Install(f"{root}/include/dynsel", build.public_headers),
+        env.Install(f"{root}/include/dynsel", public_headers(build, top)),
         env.Install(f"{root}/bin", _replay(build, top)),
+        *install_product.declare(build, env, root, prefix, VERSION),
     ]
 
 
@@ -58,7 +57,13 @@ def _replay(build, top):
     return [*tool, build.env.File(str(Path(top) / "tools/dynsel-replay-plot"))] if tool else []
 
 
-def _copy(target, source, env):
+def public_headers(build, top):
+    """The interface of a variant: what stands in the tree, and what is generated."""
+    written = [path for pattern in HEADERS for path in sorted((Path(top) / "include/dynsel").glob(pattern))]
+    return [*(build.env.File(str(path)) for path in written), *build.public_headers]
+
+
+def copy(target, source, env):
     """Sets permissions independent of the umask."""
     shutil.copy2(source, target)
     os.chmod(target, 0o755 if os.path.basename(os.path.dirname(target)) == "bin" else 0o644)
@@ -91,7 +96,8 @@ def _pc(build, prefix):
     flags = " ".join(_flags(build) + threads)
     return (f"prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n"
             f"board={build.variant.board}\nvariant={build.variant.name}\n"
-            f"configuration={tag(build.config)}\n\n"
+            f"configuration={tag(build.config)}\n"
+            f"pic={'yes' if build.config['DYNSEL_PIC'] else 'no'}\n\n"
             f"Name: dynsel\nDescription: Picks a device for each piece of work, without a heap"
             f" (variant {build.variant.name})\nVersion: {VERSION}\n"
             f"Requires: {' '.join(build.user_libs)}\n"
@@ -107,7 +113,7 @@ def _packages(build, top):
     major, minor, _ = VERSION.split(".")
     values = {
         "VERSION": VERSION, "MAJOR": major, "MINOR": minor,
-        "BOARD": build.variant.board, "VARIANT": build.variant.name,
+        "PIC": "ON" if build.config["DYNSEL_PIC"] else "OFF", "BOARD": build.variant.board, "VARIANT": build.variant.name,
         "FLAGS": ";".join(_flags(build)),
         "DEPENDENCIES": "".join(["include(CMakeFindDependencyMacro)\n", *needed] if needed else []),
         "LIBRARIES": ";".join(target for _, target in packages),

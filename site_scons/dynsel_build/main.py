@@ -7,15 +7,17 @@ import random
 import sys
 from functools import partial
 
-from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvironment, Entry, Exit,
-                          GetOption, Help, SConsignFile, SetOption)
+from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvironment, Dir, Entry, Exit,
+                          GetLaunchDir, GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, coverage, footprint, install, misra, report, toolchain, variants
-from .build import POCL_CACHE, VariantBuild
+from . import bench, cli, coverage, footprint, handover, install, misra, products, report, toolchain, trees as places, variants
+from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
+from .product_build import ProductBuild
+from .trees import at
 
 # Targets that run an example, and what it needs.
 DEMOS = {"demo": "sepia, which needs a host and libpng",
@@ -28,15 +30,19 @@ _lock = None  # held until the process ends
 def run(top):
     """Reads the command line and declares its targets; errors end with status 2."""
     DefaultEnvironment(tools=[])  # else SCons searches for every tool that it knows
+    if not os.path.samefile(Dir("#").abspath, top):
+        handover.take_over(top, Dir("#").abspath)
     try:
-        _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS, _is_idle()))
+        trees = places.chosen(top, GetLaunchDir(), ARGUMENTS)
+        products.check(trees)
+        _run(cli.Session(trees, ARGUMENTS, COMMAND_LINE_TARGETS, _is_idle()))
     except UserMistake as e:
         _refuse(e.lines)
     except OSError as e:
         if e.filename is None:
             raise
-        _refuse([f"{e.filename}: {e.strerror}; check the permissions: this tree must be"
-                 " readable and build/ writable"])
+        _refuse([f"{e.filename}: {e.strerror}; check the permissions: the sources must be readable, and the folder"
+                 " for what is built writable (O=)"])
 
 
 def _refuse(lines):
@@ -55,7 +61,7 @@ def _run(session):
         command(session)
         Exit(0)
     SetOption("num_jobs", len(os.sched_getaffinity(0)))
-    _take_build_folder()
+    _take_build_folder(session.trees.build)
     builds, matrix = _declare_all(session)
     _check_targets(session)
     if {"test", "check", "coverage", "matrix"} & set(session.targets) and not session.pretends:
@@ -71,17 +77,17 @@ def _is_idle():
     return any(GetOption(name) for name in ("clean", "no_exec", "question"))
 
 
-def _take_build_folder():
-    """One scons at a time in a tree: they share the database of built files."""
+def _take_build_folder(folder):
+    """One scons at a time in a folder: they share the database of built files."""
     global _lock
-    os.makedirs("build", exist_ok=True)
-    _lock = open("build/.lock", "w", encoding="utf-8")
+    os.makedirs(folder, exist_ok=True)
+    _lock = open(f"{folder}/.lock", "w", encoding="utf-8")
     try:
         fcntl.flock(_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("waiting for another scons in this tree", flush=True)
+        print(f"waiting for another scons in {folder}", flush=True)
         fcntl.flock(_lock, fcntl.LOCK_EX)
-    SConsignFile("build/.sconsign")
+    SConsignFile(os.path.abspath(f"{folder}/.sconsign"))
 
 
 def _declare_all(session):
@@ -94,8 +100,8 @@ def _declare_all(session):
     for note in dict.fromkeys(n for config in loaded.values() for n in config.notes):
         if not (_is_random(session) or "footprint" in session.targets):  # which override much on purpose
             print(f"note: {note}")
-    base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
-    gates = Gates(base, session.top)
+    base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1", session.trees.build)
+    gates = Gates(base, session.trees)
     builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen))
               for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
@@ -106,7 +112,7 @@ def _declare_all(session):
         if build.variant in chosen and session.targets:
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
-        base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.top, builds)])
+        base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.trees, builds)])
         bench.declare(base, session, builds)
     if "misra" in session.targets:
         base.Alias("misra", misra.declare(base, session.top, builds))
@@ -121,7 +127,7 @@ def _wanted(session, chosen):
     """The chosen variants, or those that check and matrix derive from them."""
     wanted = [] if _is_random(session) else list(chosen)
     if "check" in session.targets:
-        wanted = variants.for_check(session.top, chosen, session.board)
+        wanted = variants.for_check(session.trees, chosen, session.board)
     if "matrix" in session.targets:
         wanted += [v for variant in chosen for v in _matrix(session, variant)]
     if session.targets and set(session.targets) <= OWN_VARIANTS:
@@ -129,10 +135,10 @@ def _wanted(session, chosen):
     if "coverage" in session.targets:
         wanted += coverage.variants_for(chosen)
     if "misra" in session.targets:
-        wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
+        wanted += [variants.parse(session.trees, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
     if "footprint" in session.targets:
-        wanted += footprint.variants_of(session.top)
-    outside = bench.variants_for(session.top, session.targets, chosen)
+        wanted += footprint.variants_of(session.trees)
+    outside = bench.variants_for(session.trees, session.targets, chosen)
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
     return list(dict.fromkeys(wanted))
@@ -156,11 +162,11 @@ def _matrix(session, variant):
         count = int(session.arguments["RANDOM"])
         seed = session.arguments.setdefault("SEED", str(random.randrange(10 ** 6)))
         print(f"matrix: RANDOM={count} SEED={seed}")
-        return matrix.drawn(session.top, variant, count, seed)
-    found, notes = matrix.flipped(session.top, variant)
+        return matrix.drawn(session.trees, variant, count, seed)
+    found, notes = matrix.flipped(session.trees, variant)
     for note in notes:
         print(f"note: {note}")
-    beside = [variants.parse(session.top, f"{variant.board}+{fragment}")
+    beside = [variants.parse(session.trees, f"{variant.board}+{fragment}")
               for fragment in session.board(variant).check_beside]
     return beside + found
 
@@ -178,7 +184,7 @@ def _declare(build, session, gates):
     env.SConscript("#simulator/SConscript", exports=exports, must_exist=False)
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
-    default = [build.archive, build.generated, list(build.programs.values())]
+    default = [build.archive, build.generated, _products(build) or build.programs_by_default()]
     if session.targets or GetOption("clean"):
         env.SConscript(["#bench/SConscript", "#soak/SConscript", "#tests/SConscript"], exports=exports,
                        must_exist=False)
@@ -187,7 +193,15 @@ def _declare(build, session, gates):
     env.Default(env.Alias("all", default))
     env.Alias("check", default)
     for name in ("all", "check"):
-        env.Clean(env.Alias(name), [build.variant.folder, POCL_CACHE])
+        env.Clean(env.Alias(name), [at(build.variant.folder), at(build.pocl_cache)])
+
+
+def _products(build):
+    """Reads the SConscripts of all products; returns what they build."""
+    found = [ProductBuild(build, product) for product in build.trees.products]
+    for product in found:
+        product.read()
+    return [[build.side_archives.get(p.product.name, []), p.programs] for p in found]
 
 
 def _declare_targets(build, session, gates):
@@ -198,6 +212,8 @@ def _declare_targets(build, session, gates):
     env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
                         list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
+    if "amalgamation" in session.targets:
+        env.Alias("amalgamation", build.amalgamated())
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
@@ -212,7 +228,7 @@ def _matrix_node(build, matrix):
     """Builds all of a variant and runs its tests that count."""
     stamp = f"{build.variant.folder}/gates/matrix.ok"
     node = build.env.Command(
-        f"#{stamp}", [build.tests, build.check_tests, build.test_programs, build.checks, build.archive,
+        at(stamp), [build.tests, build.check_tests, build.test_programs, build.checks, build.archive,
                       *build.programs.values(), *build.outside.values()],
         action(lambda target, source, env: matrix.step(stamp), None))
     matrix.add(build.variant, node[0])
@@ -221,17 +237,17 @@ def _matrix_node(build, matrix):
 
 def _check_targets(session):
     """Names the nearest target; SCons itself reports an unknown one late and without a guess."""
-    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "usecases", *OWN_VARIANTS}
+    names = set(default_ans) | set(cli.COMMANDS) | {"amalgamation", "install", "bench", "soak", "usecases", *OWN_VARIANTS}
     for target in session.targets:
         if target in names:
             continue
         if target in DEMOS:
             raise UserMistake(f"{target} runs the example {DEMOS[target]}; it is not in "
                               + " or ".join(v.name for v in session.chosen()) + ": use BOARD=native")
-        node = Entry(f"#{target}")
+        node = Entry(at(target))
         if not (node.has_builder() or node.exists() or node.get_state()):
             raise UserMistake(f"no target named {target!r}{did_you_mean(target, names)}"
-                              f" (there are: {', '.join(sorted(names))}, and files in build/)")
+                              f" (there are: {', '.join(sorted(names))}, and files in {session.trees.build}/)")
 
 
 def _keep_going():

@@ -2,6 +2,7 @@
 """`scons matrix`: builds and tests each option flipped, or random configurations."""
 
 import random
+from dataclasses import replace
 
 import kconfiglib as kl
 
@@ -9,7 +10,6 @@ from . import config as configs
 from .errors import UserMistake
 from .explain import active_range
 from .save import Target, minimal, sufficient
-from .variants import Variant
 
 TRIES = 50  # to draw a valid configuration
 RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04, "DYNSEL_COVERAGE": 0.04}  # slow, and tested by `scons check`
@@ -20,19 +20,19 @@ ALIKE = (0, 0, 0.1, 0.5)  # the same for all aspects or targets of one configura
 LONGEST = 160  # characters of option names in a group; they become the name of a folder
 
 
-def flipped(top, variant):
+def flipped(trees, variant):
     """(variants, notes): each option that can be flipped is flipped in one variant.
 
     Several aspects, or targets that are not chosen, are flipped together, because they are many and alike. An
     option whose flip gives no valid configuration is omitted, with a note.
     """
-    layers = variant.layers(top)
-    start = configs.load(top, variant.board, layers)
+    layers = variant.layers(trees)
+    start = configs.load(trees, variant.board, layers)
     names = [s.name for s in start.symbols().values() if s.orig_type == kl.BOOL and _can_flip(s)]
     found, notes = [], []
     for group in _groups(names, _families(start)):
-        flip = _flip(top, variant, layers, group)
-        trouble = _trouble(top, flip)
+        flip = _flip(trees, variant, layers, group)
+        trouble = _trouble(trees, flip)
         if trouble:
             notes.append(f"the matrix omits {' and '.join(group)} flipped: {trouble}")
         else:
@@ -63,27 +63,27 @@ def _groups(names, families):
     return groups
 
 
-def _flip(top, variant, layers, names):
+def _flip(trees, variant, layers, names):
     """The variant with these options flipped, and explicit settings that are lost with them revoked."""
-    kconf = configs.load(top, variant.board, layers).kconf
+    kconf = configs.load(trees, variant.board, layers).kconf
     for name in names:
         sym = kconf.syms[name]
         sym.set_value("n" if sym.tri_value else "y")
-    return _set_on_top(top, variant, layers, kconf, minimal)
+    return _set_on_top(trees, variant, layers, kconf, minimal)
 
 
-def _set_on_top(top, variant, layers, kconf, lines_for):
+def _set_on_top(trees, variant, layers, kconf, lines_for):
     """The variant with these values, as settings on top of its files."""
     wanted = {s.name: s.str_value for s in kconf.unique_defined_syms}
-    lines = lines_for(Target(top, variant, "the matrix", layers), wanted)
+    lines = lines_for(Target(trees, variant, "the matrix", layers), wanted)
     settings = tuple(f"{n.removeprefix('DYNSEL_')}={v}" for n, v in lines.items())
-    return Variant(variant.board, variant.fragments, variant.settings + settings)
+    return replace(variant, settings=variant.settings + settings)
 
 
-def _trouble(top, variant):
+def _trouble(trees, variant):
     """Why there is no such variant, or None."""
     try:
-        configs.load(top, variant.board, variant.layers(top), variant.name)
+        configs.load(trees, variant.board, variant.layers(trees), variant.name)
     except UserMistake as e:
         return e.lines[0]
     return None
@@ -91,19 +91,19 @@ def _trouble(top, variant):
 
 # At random
 
-def drawn(top, variant, count, seed):
+def drawn(trees, variant, count, seed):
     """So many different configurations, the same for the same menu and seed.
 
     Each value is drawn from those that take effect behind the ones drawn before, in the order of the
     menu; so what comes out is a legal configuration. Only a choice of targets may be impossible, and
     then everything is drawn again.
     """
-    layers = variant.layers(top)
+    layers = variant.layers(trees)
     found = []
     for number in range(count):
         dice = random.Random(f"{seed} {variant.name} {number}")
-        tries = (_draw(top, variant, layers, dice) for _ in range(TRIES))
-        good = (v for v in tries if v not in found and not _trouble(top, v))
+        tries = (_draw(trees, variant, layers, dice) for _ in range(TRIES))
+        good = (v for v in tries if v not in found and not _trouble(trees, v))
         one = next(good, None)
         if one is None:
             raise UserMistake(f"{variant.name}: {TRIES} draws gave no other configuration that can be"
@@ -112,8 +112,8 @@ def drawn(top, variant, count, seed):
     return found
 
 
-def _draw(top, variant, layers, dice):
-    config = configs.load(top, variant.board, layers)
+def _draw(trees, variant, layers, dice):
+    config = configs.load(trees, variant.board, layers)
     kconf = config.kconf
     chances = {**RARE, **dict.fromkeys([a.symbol for a in config.catalogue.aspects], dice.choice(ALIKE)),
                **dict.fromkeys(config.catalogue.target_symbols(), dice.choice(ALIKE))}
@@ -126,7 +126,7 @@ def _draw(top, variant, layers, dice):
             members = [s for s in sym.choice.syms if s.visibility]
             if members:
                 dice.choice(members).set_value("y")
-    return _set_on_top(top, variant, layers, kconf, sufficient)
+    return _set_on_top(trees, variant, layers, kconf, sufficient)
 
 
 def _draw_value(sym, dice, otherwise):

@@ -38,8 +38,8 @@ def _chosen_target(session):
     if name is None:
         name = _obvious(variant)
     if name == DEFCONFIG:
-        return Target(session.top, variants.Variant(variant.board),
-                      f"boards/{variant.board}/defconfig", [])
+        return Target(session.trees, variants.Variant(variant.board, build=variant.build),
+                      _writable(session.trees, configs.defconfig(session.trees, variant.board)), [])
     return _fragment_target(session, variant, name)
 
 
@@ -58,8 +58,16 @@ def _fragment_target(session, variant, name):
         raise UserMistake(f"SAVE={name}: save to the last fragment of CONF, because fragments"
                           f" after {name} would hide the change")
     variant = variant.with_fragment(name)
-    below = configs.layers_of(session.top, variant.board, variant.fragments[:-1])
-    return Target(session.top, variant, f"configs/{name}.conf", below)
+    below = configs.layers_of(session.trees, variant.board, variant.fragments[:-1])
+    return Target(session.trees, variant, _writable(session.trees, configs.fragment_path(session.trees, name)), below)
+
+
+def _writable(trees, path):
+    """The path; with products only their files are changed."""
+    if trees.products and not trees.owner(path):
+        raise UserMistake(f"{path} is dynsel's, and the product {trees.products[0].root} changes only its own files;"
+                          f" save to a fragment of the product: SAVE=<new name> writes {trees.products[0].root}/configs/")
+    return path
 
 
 def savedefconfig(session):
@@ -71,10 +79,10 @@ def savedefconfig(session):
 def open_menu(session, which):
     """Opens menuconfig or guiconfig. The files must be valid, because lost assignments cannot be saved."""
     target = target_of(session)
-    layers = configs.layers_of(session.top, target.variant.board, session.chosen()[0].fragments)
+    layers = configs.layers_of(session.trees, target.variant.board, session.chosen()[0].fragments)
     if target.path not in [layer.path for layer in layers]:
         layers.append(configs.Layer(target.path, target.text()))
-    start = configs.load(session.top, target.variant.board, layers, target.variant.name, _MenuKconfig,
+    start = configs.load(session.trees, target.variant.board, layers, target.variant.name, _MenuKconfig,
                          complete=False)
     start.kconf.become_menu(target)
     _run_menu(which, start.kconf, target)

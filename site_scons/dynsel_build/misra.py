@@ -16,6 +16,7 @@ from SCons.Tool import CScanner
 
 from .gates import readings
 from .nodes import action, finish, missing
+from .trees import at
 
 DEVIATIONS = "doc/misra.md"
 EVERYWHERE = "everywhere"
@@ -47,7 +48,7 @@ def declare(base, top, builds):
         return finish(target[0].path, skipped + compare(findings, text))
 
     against = [Value(doc.read_bytes() if doc.exists() else ""), Value(skipped)]
-    node = base.Command("#build/gates/misra.ok", [*reports, *against],
+    node = base.Command(at(f"{base['BUILD']}/gates/misra.ok"), [*reports, *against],
                         action(check, "  MISRA the library, against " + DEVIATIONS))
     return node
 
@@ -58,7 +59,7 @@ def _sources(top):
 
 def _report(base, build, env, source):
     """A node with the violations in one source and its headers."""
-    stem = f"build/gates/misra/{source.srcnode().path}"
+    stem = f"{base['BUILD']}/gates/misra/{source.srcnode().path}"
     command = [*COMMAND, f"--cppcheck-build-dir={stem}.dir", *readings(source.srcnode().path),
                *env.subst("$_CPPDEFFLAGS $_CPPINCFLAGS").split(), source.srcnode().path]
 
@@ -75,7 +76,7 @@ def _report(base, build, env, source):
         Path(target[0].path).write_text("".join(sorted({line + "\n" for line in lines})), encoding="utf-8")
         return 0
 
-    node = base.Command(f"#{stem}.txt", [source, Value(json.dumps(command))],
+    node = base.Command(at(f"{stem}.txt"), [source, Value(json.dumps(command))],
                         action(look, f"  MISRA {source.srcnode().path}"),
                         source_scanner=CScanner, CPPPATH=env["CPPPATH"])
     base.Depends(node, build.generated)
@@ -106,7 +107,7 @@ def compare(findings, text):
 def _parsed(findings):
     """(path, line, rule) of each, once; generated files are named generated/..."""
     matches = (_FINDING.fullmatch(line) for line in findings)
-    return {(re.sub(r"^build/[^/]+/gen/", "generated/", m[1]), m[2], m[3]) for m in matches if m}
+    return {(re.sub(r"^.*/gen/(?=dynsel/|generated/)", "generated/", m[1]), m[2], m[3]) for m in matches if m}
 
 
 def _deviations(text):

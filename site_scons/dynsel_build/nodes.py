@@ -7,6 +7,7 @@ from pathlib import Path
 from SCons.Script import Action
 
 from .errors import install_hint
+from .trees import at
 
 _missing = {}
 
@@ -52,5 +53,5 @@ def missing(env, package):
         def fail(target, source, env):
             return finish(None, [missing_line(package)])
 
-        _missing[package] = env.Command(f"#build/missing/{package}", [], action(fail, None))
+        _missing[package] = env.Command(at(f"{env['BUILD']}/missing/{package}"), [], action(fail, None))
     return _missing[package]

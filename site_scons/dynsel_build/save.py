@@ -5,8 +5,6 @@ The result is verified before it is written: loading the layers with it must giv
 values without a lost assignment.
 """
 
-from pathlib import Path
-
 import kconfiglib as kl
 
 from . import config as configs, grammar
@@ -16,18 +14,18 @@ from .errors import UserMistake
 class Target:
     """The file to write, and the layers below it in the variant."""
 
-    def __init__(self, top, variant, path, below):
-        self.top, self.variant, self.path, self.below = top, variant, path, list(below)
+    def __init__(self, trees, variant, path, below):
+        self.trees, self.variant, self.path, self.below = trees, variant, path, list(below)
         self.pretends = False  # save() writes nothing and reports what it would write
 
     def text(self):
-        file = Path(self.top) / self.path
+        file = self.trees.real(self.path)
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
     def load(self, text):
         """The configuration with this text in the file."""
         layers = self.below + [configs.Layer(self.path, text)]
-        return configs.load(self.top, self.variant.board, layers, self.variant.name)
+        return configs.load(self.trees, self.variant.board, layers, self.variant.name)
 
     def save(self, wanted):
         """Writes the file so that the variant has the wanted values; returns a message for the user.
@@ -41,14 +39,15 @@ class Target:
         if wrong:
             raise UserMistake(f"cannot save to {self.path}: no line in it gives "
                               + ", ".join(f"{n}={wanted[n]}" for n in wrong))
-        file = Path(self.top) / self.path
+        file = self.trees.real(self.path)
         changed = not file.exists() or file.read_text(encoding="utf-8") != text
         if changed and not self.pretends:
+            file.parent.mkdir(exist_ok=True)  # the first fragment of a product
             file.write_text(text, encoding="utf-8")
         count = f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
         saved = "would save" if self.pretends else "saved"
         said = f"{saved} {self.path} ({count})" if changed else f"{self.path} has this already ({count})"
-        return f"{said}; build it with: {' '.join(['scons', self.variant.arguments()]).strip()}"
+        return f"{said}; build it with: {self.trees.scons(self.variant.arguments())}"
 
 
 def minimal(target, wanted):
@@ -83,7 +82,7 @@ def _still_true(target, wanted):
 
 def _differences(target, wanted):
     """Sets differing values until none differs; one value may make the next one settable."""
-    kconf = configs.load(target.top, target.variant.board, target.below, complete=False).kconf
+    kconf = configs.load(target.trees, target.variant.board, target.below, complete=False).kconf
     found = {}
     for _ in kconf.unique_defined_syms:
         before = len(found)
@@ -110,7 +109,7 @@ def _as_written(sym, value):
 
 def _taken_back(target, found):
     """=n for each =y below that is lost now, because the loader demands it."""
-    kconf = configs.parse_kconfig(target.top, target.variant.board)
+    kconf = configs.parse_kconfig(target.trees, target.variant.board)
     judge = configs.Judge(kconf)
     for layer in target.below + [configs.Layer(target.path, _lines(found))]:
         judge.lay(grammar.parse(layer.path, layer.text)[0])

@@ -14,7 +14,7 @@ import subprocess
 import textwrap
 from dataclasses import dataclass, field
 
-from . import linked, ram, stack
+from . import boards, linked, ram, stack
 from .errors import UserMistake, did_you_mean
 from .interface import Interface
 
@@ -100,10 +100,10 @@ def totals(rows):
 
 # Tables of size.txt
 
-def table(variant_name, rows, limits):
-    """The objects."""
+def table(variant_name, rows, limits, archive="libdynsel.a"):
+    """The objects of an archive."""
     width, sums = max([len(r.name) for r in rows] + [6]), totals(rows)
-    lines = [f"{variant_name}: libdynsel.a in bytes; frame is the largest that one function has on the stack",
+    lines = [f"{variant_name}: {archive} in bytes; frame is the largest that one function has on the stack",
              f"{'object':{width}}" + "".join(f"{c:>7}" for c in COLUMNS) + "  in"]
     lines += [_line(r.name, width, r.bytes) + f"  {r.function}" for r in rows]
     lines.append(_line("total", width, sums))
@@ -237,13 +237,14 @@ def _grown_or_largest(grown, largest):
 
 # The node
 
-def update(folder, objects, variant, board, config, command, archive):
+def update(folder, objects, variant, board, config, command, archive, beside):
     """Writes <folder>/size.txt and size.json; returns errors and exceeded limits, as lines.
 
-    command: the compiler with all flags of the library.
+    command: the compiler with all flags of the library; beside: archive of a product -> its objects, for which no
+    limit counts.
     """
     try:
-        return _update(folder, objects, variant, board, config, command, archive)
+        return _update(folder, objects, variant, board, config, command, archive, beside)
     except UserMistake as e:
         return [f"{variant.name}: {line}" for line in e.lines]
     except subprocess.CalledProcessError as e:
@@ -251,7 +252,7 @@ def update(folder, objects, variant, board, config, command, archive):
         return [f"{variant.name}: {line}" for line in said or [f"{e.cmd[0]} failed"]]
 
 
-def _update(folder, objects, variant, board, config, command, archive):
+def _update(folder, objects, variant, board, config, command, archive, beside):
     rows = measure(board.size, objects, f"{folder}/obj/")
     known = f"{folder}/{WITHIN_LIMITS}"
     why_not = _incomparable(objects, config)
@@ -268,6 +269,8 @@ def _update(folder, objects, variant, board, config, command, archive):
         kept = linked.measure(config, command, archive, f"{folder}/size")
     if kept:
         parts.append(linked_table(variant.name, kept, board.limits))
+    parts += [table(variant.name, measure(board.size, of_product, f"{folder}/obj/products/"), {}, name)
+              for name, of_product in beside.items() if of_product]
     with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
         f.write("\n".join(parts))
     _write_figures(folder, rows, graph, kept, structures)
@@ -275,7 +278,7 @@ def _update(folder, objects, variant, board, config, command, archive):
     past = past_limits(rows, board.limits, _read(known), graph, kept)
     if not past and not found:
         _remember(known, rows, graph)
-    found += [f"{line} (limits are in boards/{variant.board}/board.py)" for line in past]
+    found += [f"{line} (limits are in {boards.folder(config.trees, variant.board)}/board.py)" for line in past]
     return [f"{variant.name}: {line}" for line in found]
 
 
@@ -312,6 +315,8 @@ def _incomparable(objects, config):
     """The reason why stack is unknown; empty if it is known."""
     if _is_instrumented(config):
         return "instrumented code has other frames and calls"
+    if config.is_set("DYNSEL_ONE_FILE"):
+        return "one object does not tell which calls through pointers stay in a file; the variant of many objects does"
     if objects and not any(os.path.exists(_graph_of(o)) for o in objects):
         return "only GCC writes a call graph"
     return ""

@@ -24,9 +24,10 @@ _NAME_RULE = "use lower case letters, digits and _, a letter first"
 
 @dataclass(frozen=True)
 class Target:
-    """One entry. `recognize`: the mappings, in the table's order."""
+    """One entry. path: of its table; recognize: the mappings, in the table's order."""
 
     name: str
+    path: str
     line: int
     text: str
     source: str
@@ -70,6 +71,19 @@ def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
     if mistakes:
         raise UserMistake(list(dict.fromkeys(mistakes)))
     return reader.targets
+
+
+def joined(several):
+    """The targets of several tables as one list, or UserMistake with all names that occur twice."""
+    first, mistakes = {}, []
+    for target in (target for targets in several for target in targets):
+        old = first.setdefault(target.name, target)
+        if old is not target:
+            mistakes.append(f"{target.path}:{target.line}: target {target.name} is already defined at"
+                            f" {old.path}:{old.line}; give yours another name")
+    if mistakes:
+        raise UserMistake(mistakes)
+    return list(first.values())
 
 
 def check_hosts(path, targets, backends):
@@ -133,7 +147,7 @@ class _Reader:
             self._wrong(key, f"target {name} has no {' and no '.join(missing)}; all fields are"
                         " needed")
         elif None not in found.values() and len(found) == len(self._fields):
-            target = Target(name=name, line=yaml_lines.line(key), **found)
+            target = Target(name=name, path=self.path, line=yaml_lines.line(key), **found)
             self._contradictions(target, {field.value: content for field, content in fields})
             self.targets.append(target)
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from SCons.Script import Environment
 
 from .errors import UserMistake, install_hint
+from .trees import at
 
 # Variables that a build takes over from the shell; no other can change the result.
 SHELL_VARIABLES = ("PATH", "HOME", "TERM", "LANG", "LC_ALL", "TMPDIR",
@@ -19,6 +20,11 @@ WARNINGS = (
     "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef", "-Wswitch-enum", "-Walloca", "-Wvla",
     "-Wmissing-prototypes", "-Wstrict-prototypes", "-Werror",
 )
+
+C_ONLY = ("-Wmissing-prototypes", "-Wstrict-prototypes")  # of these
+
+# <dynsel/dynsel.hpp> needs neither exceptions nor run-time types, so what includes it here does without.
+CPP_FLAGS = ("-std=c++17", "-Wpedantic", "-fno-exceptions", "-fno-rtti")
 
 OPTIMIZATION = {
     "DYNSEL_OPTIMIZE_SPEED": ["-O2"],
@@ -31,6 +37,7 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno
 # then takes the address of a thread-local variable for null.
 GCC_SANITIZERS = ["-ftls-model=local-exec"]
 THREAD_SANITIZER = ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g"]
+FRAMES = "-fstack-usage"  # writes a file beside each object
 COVERAGE = ["--coverage", "-fprofile-update=atomic"]
 
 # pkg-config module -> Debian package
@@ -45,12 +52,16 @@ def shell_environment():
     return {name: os.environ[name] for name in SHELL_VARIABLES if name in os.environ}
 
 
-def base_environment(verbose):
-    """The environment that all others are cloned from, because creating one is slow."""
-    env = Environment(tools=["cc", "link", "ar", "install"], ENV=shell_environment())
+def base_environment(verbose, build):
+    """The environment that all others are cloned from, because creating one is slow.
+
+    build: the folder for what is built
+    """
+    env = Environment(tools=["cc", "cxx", "link", "ar", "install"], ENV=shell_environment(), BUILD=build)
     env.Decider("content")
     if not verbose:
         env["CCCOMSTR"] = "  CC    $TARGET"
+        env["CXXCOMSTR"] = "  CXX   $TARGET"
         env["LINKCOMSTR"] = "  LINK  $TARGET"
         env["ARCOMSTR"] = "  AR    $TARGET"
     env["RANLIBCOM"] = ""  # ar's flag s makes the index
@@ -63,18 +74,35 @@ def variant_environment(base, variant, config, board):
         require_program(tool, board.packages)
     common = [*board.cflags, *sanitizers(config)]
     threads = ["-pthread"] if config["DYNSEL_CONTEXT_THREADS"] else []
-    gen = f"#{variant.folder}/gen"
+    gen = at(f"{variant.folder}/gen")
+    scripts = ["-Lboards"] if board.bare_metal else []  # where linker scripts find what they include
     return base.Clone(
-        CC=board.cc, LINK=board.cc, AR=board.ar,
-        CFLAGS=["-std=c11"],
-        CCFLAGS=[*WARNINGS, *_optimization(config), "-ffunction-sections", "-fdata-sections",
+        CC=board.cc, CXX=cpp_compiler(board.cc), LINK=board.cc, AR=board.ar,
+        CFLAGS=["-std=c11", *C_ONLY],
+        CXXFLAGS=list(CPP_FLAGS),
+        CCFLAGS=[*(w for w in WARNINGS if w not in C_ONLY), *_optimization(config), "-ffunction-sections", "-fdata-sections",
                  *common, *threads],
-        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *board.linkflags, *_counting(config)],
+        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *scripts, *board.linkflags, *_counting(config)],
         CPPDEFINES=list(board.cppdefines),
         CPPPATH=[base.Dir(gen), base.Dir("#include")],
         ARFLAGS=["rcsD"],
         MISSING=[],  # nodes that fail for missing packages
     )
+
+
+def cpp_compiler(cc):
+    """The C++ compiler beside a C compiler."""
+    return re.sub(r"gcc$", "g++", re.sub(r"clang$", "clang++", cc))
+
+
+def cpp_package(cc):
+    """The Debian package that has it; g++ also brings the library that clang++ uses."""
+    return "g++" if cc in ("gcc", "clang") else f"g++-{cc.removesuffix('-gcc')}"
+
+
+def position_independent(config):
+    """Flags for the library's own sources: what is linked into a shared object, and not exported from there."""
+    return ["-fPIC", "-fvisibility=hidden"] if config["DYNSEL_PIC"] else []
 
 
 def sanitizers(config):

@@ -12,8 +12,10 @@
 /* Ends with NULL. Nothing reads it: only its presence in the program matters. */
 extern const dynsel_memory_ops *const dynsel_default_memory[];
 
-/* For files that use these operations: every program with command groups contains one of them. */
-#define DYNSEL_TAKE_DEFAULT_MEMORY                                                                 \
-    __attribute__((used)) static const dynsel_memory_ops *const *const taken = dynsel_default_memory
+/* For files that use these operations: every program with command groups contains one of them.
+ * file: its name, because the files may be compiled as one. */
+#define DYNSEL_TAKE_DEFAULT_MEMORY(file)                                                           \
+    __attribute__((used)) static const dynsel_memory_ops *const *const file##_takes =              \
+        dynsel_default_memory
 
 #endif

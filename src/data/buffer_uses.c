@@ -59,13 +59,13 @@ static void remove_use(dynsel_former_use *use)
 
 void dynsel_users_forget(dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < uses->former_count; i++) {
+    for (uint32_t i = 0; i < uses->former_end; i++) {
         if (uses->former[i].buffer != 0) {
             remove_use(&uses->former[i]);
         }
     }
-    uses->former_count = 0;
     uses->former_user = 0;
+    uses->former_end = 0;
 }
 
 static bool is_unfinished(uint32_t user)
@@ -78,21 +78,18 @@ static bool is_unfinished(uint32_t user)
 static void append_user(dynsel_buffer_record *record, uint32_t user)
 {
     dynsel_uses *const uses = dynsel_uses_in(user - 1);
-    dynsel_former_use *free = NULL;
-    for (uint32_t i = 0; i < uses->former_count; i++) {
-        dynsel_former_use *const use = &uses->former[i];
+    uint32_t free = uses->former_end;
+    for (uint32_t i = 0; i < uses->former_end; i++) {
+        const dynsel_former_use *const use = &uses->former[i];
         if (use->buffer == place_of(record)) {
             return;
         }
-        free = use->buffer == 0 ? use : free;
+        free = use->buffer == 0 ? i : free;
     }
-    if (free == NULL) { /* there is an entry for each use of the work */
-        DYNSEL_ASSERT(uses->former_count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
-        free = &uses->former[uses->former_count++];
-    }
+    DYNSEL_ASSERT(free < CONFIG_DYNSEL_MAX_REQUIREMENTS); /* there is one for each of its uses */
+    uses->former_end = free == uses->former_end ? free + 1 : uses->former_end;
     uses->former_user = user;
-    append(record, (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
-                       (uint32_t)(free - uses->former) + 1);
+    append(record, (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS + free + 1);
 }
 
 static uint32_t user_at(uint32_t number)

@@ -114,7 +114,6 @@ typedef struct dynsel_uses {
     uint32_t former_user;      /* token + 1 of the owner of `former`; 0: `former` is empty */
     const dynsel_queue *queue; /* of its resource; other threads must not read that from the slot */
     void *own;                 /* work.own of its run */
-    uint16_t former_count;     /* of `former`, the first of which may be in use */
     bool in_order;             /* the queue runs work in the order of the starts */
     bool will_fail;            /* it will not be started */
     bool undone;               /* its start failed: the effect of the command was rolled back */
@@ -126,6 +125,12 @@ typedef struct dynsel_uses {
     dynsel_kept_blocks blocks; /* one for each buffer that it reads and writes */
 #endif
 
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+    uint32_t external_count;
+    dynsel_external_event external[CONFIG_DYNSEL_EXTERNAL_EVENTS];
+#endif
+
+    uint32_t former_end; /* the entries of `former` from here on were not used for `former_user` */
     /* Tokens of work whose event the command waits for. */
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_use each[CONFIG_DYNSEL_MAX_REQUIREMENTS];

@@ -107,14 +107,37 @@ static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape
     const uint32_t last = record->generation;
     const size_t behind_token = offsetof(dynsel_buffer_record, generation);
     (void)memset((unsigned char *)record + behind_token, 0, sizeof *record - behind_token);
+#if CONFIG_DYNSEL_DEVICE_BUFFERS
+    dynsel_word_store_relaxed(&record->access, DYNSEL_KERNELS_READ_AND_WRITE);
+#endif
     record->generation = last == LAST_GENERATION ? 1 : last + 1;
     record->data = data != NULL ? data : memory_inside(record);
     record->element_bytes = shape->element_bytes;
     record->bytes = shape->bytes;
     record->range = shape->range;
     dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, true);
-    dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS |
-                                                  (uint32_t)(record - dynsel_buffers + 1));
+}
+
+dynsel_buffer_record *dynsel_buffer_take(void *data, const dynsel_shape *shape)
+{
+    dynsel_buffer_record *const record = find_free();
+    if (record != NULL) {
+        fill_in(record, data, shape);
+    } else {
+        (void)DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_buffer_init"), DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_BUFFERS, "and as many exist: end some, or set it to {} or more"),
+            CONFIG_DYNSEL_MAX_BUFFERS + 1);
+    }
+    return record;
+}
+
+uint32_t dynsel_buffer_publish(dynsel_buffer_record *record)
+{
+    const uint32_t token =
+        record->generation << DYNSEL_PLACE_BITS | (uint32_t)(record - dynsel_buffers + 1);
+    dynsel_word_store_release(&record->token, token);
+    return token;
 }
 
 /* Sets `bytes`. False: there is no such range, or more bytes than an object can have. */
@@ -126,44 +149,50 @@ static bool set_bytes(dynsel_shape *shape)
            shape->bytes <= PTRDIFF_MAX;
 }
 
-dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t element_bytes,
-                                 dynsel_range range)
+dynsel_status dynsel_buffer_check_new(const dynsel_buffer *buffer, const void *data,
+                                      dynsel_shape *shape)
 {
-    dynsel_shape shape = {.element_bytes = element_bytes, .range = range};
+    static const char function[] = "dynsel_buffer_init";
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
     if (buffer == NULL) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT(function), DYNSEL_E_INVALID, "the buffer is NULL", 0);
     }
     if (buffer->token != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the handle is in use or was not zeroed");
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT(function), DYNSEL_E_INVALID,
+                              "the handle is in use or was not zeroed", 0);
     }
-    if (!set_bytes(&shape)) {
-        return DYNSEL_FAIL(
-            DYNSEL_E_INVALID,
-            "elements and range: elements of at least 1 byte, 1 to 3 dimensions, and "
-            "together no more bytes than an object can have");
+    if (!set_bytes(shape)) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT(function), DYNSEL_E_INVALID,
+                              "elements and range: elements of at least 1 byte, 1 to 3 "
+                              "dimensions, and together no more bytes than an object can have",
+                              0);
     }
-    if (data == NULL && shape.bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
-        return DYNSEL_FAIL_NUMBER(
-            DYNSEL_E_FULL,
+    if (data == NULL && shape->bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT(function), DYNSEL_E_FULL,
             DYNSEL_OPTION(BUFFER_INSIDE_BYTES,
                           "and the elements have {} bytes: pass memory, or set it to as many"),
-            shape.bytes);
+            shape->bytes);
+    }
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t element_bytes,
+                                 dynsel_range range)
+{
+    dynsel_shape shape = {.element_bytes = element_bytes, .range = range};
+    const dynsel_status status = dynsel_buffer_check_new(buffer, data, &shape);
+    if (status != DYNSEL_OK) {
+        return status;
     }
     dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_buffer_record *record = find_free();
+    dynsel_buffer_record *const record = dynsel_buffer_take(data, &shape);
     if (record != NULL) {
-        fill_in(record, data, &shape);
-        buffer->token = dynsel_word_load_relaxed(&record->token);
+        buffer->token = dynsel_buffer_publish(record);
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
-    return record != NULL
-               ? DYNSEL_OK
-               : DYNSEL_FAIL_NUMBER(
-                     DYNSEL_E_FULL,
-                     DYNSEL_OPTION(MAX_BUFFERS,
-                                   "and as many exist: end some, or set it to {} or more"),
-                     CONFIG_DYNSEL_MAX_BUFFERS + 1);
+    return record != NULL ? DYNSEL_OK : DYNSEL_E_FULL;
 }

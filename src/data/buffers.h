@@ -87,6 +87,9 @@ typedef struct dynsel_writer {
 typedef struct dynsel_buffer_record {
     dynsel_word token; /* of the handle; 0: free. Also read without the lock, even while the members
                           behind it are zeroed, so it comes first. */
+#if CONFIG_DYNSEL_DEVICE_BUFFERS
+    dynsel_word access; /* a dynsel_kernel_access. Likewise. */
+#endif
     uint32_t generation;
     void *data;
     size_t element_bytes; /* these three are constant until the buffer is ended */
@@ -103,6 +106,11 @@ typedef struct dynsel_buffer_record {
     dynsel_buffer_failures failures;
 
     dynsel_validity validity;
+#if CONFIG_DYNSEL_DEVICE_BUFFERS
+    uint32_t home;  /* the domain with the memory of the program, see src/data/home.h;
+                       DYNSEL_HOST_DOMAIN: the host's memory is the home */
+    bool home_lost; /* its device failed, and the copy was released */
+#endif
     bool host_read; /* unfinished work in the host's domain may read it */
 #if CONFIG_DYNSEL_TIME_LIMITS
     bool given_up; /* a resource that was given up may use the host's memory for ever */
@@ -168,6 +176,18 @@ static inline dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
                ? &dynsel_buffers[place]
                : NULL;
 }
+
+/* Checks the arguments of a function that makes a buffer, and sets shape->bytes. data: NULL: inside
+ * the buffer. */
+dynsel_status dynsel_buffer_check_new(const dynsel_buffer *buffer, const void *data,
+                                      dynsel_shape *shape);
+
+/* Under the lock: takes a free record, without a token yet; its data are valid on the host. NULL:
+ * the table is full (last error set). */
+dynsel_buffer_record *dynsel_buffer_take(void *data, const dynsel_shape *shape);
+
+/* Under the lock: makes the record known by its token, which is returned. */
+uint32_t dynsel_buffer_publish(dynsel_buffer_record *record);
 
 /* Fails because the handle has no record. function: a static string; subject: the accessor's name,
  * or NULL. */

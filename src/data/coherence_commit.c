@@ -2,6 +2,7 @@
 #include "data/coherence_commit.h"
 
 #include "data/domains.h"
+#include "data/external_events.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "submission/pending.h"
@@ -70,7 +71,7 @@ void dynsel_coherence_commit(dynsel_uses *uses)
 bool dynsel_coherence_start_resident(dynsel_uses *uses)
 {
     if (uses->staged_count != 0 || uses->domain == DYNSEL_HOST_DOMAIN ||
-        dynsel_uses_are_preserved(uses)) {
+        dynsel_uses_are_preserved(uses) || dynsel_external_events_exist(uses)) {
         return false;
     }
     for (uint32_t i = 0; i < uses->count; i++) {

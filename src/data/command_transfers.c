@@ -5,6 +5,7 @@
 #include "data/buffers.h"
 #include "data/domains.h"
 #include "data/evict.h"
+#include "data/external_events.h"
 #include "data/staging.h"
 #include "data/traced_copy.h"
 #include "data/validity.h"
@@ -33,6 +34,7 @@ void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel
             }
         }
     }
+    t->after_count += dynsel_external_events_list(uses, &t->events[t->after_count]);
     t->event_count = t->after_count;
 }
 

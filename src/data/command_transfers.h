@@ -16,12 +16,12 @@ typedef struct dynsel_transfers {
     const dynsel_memory_ops *ops;
     void *own;
     uint32_t referenced;  /* how many entries of uses->after are referenced, from the first on */
-    uint32_t after_count; /* how many of `events` are of referenced work */
+    uint32_t after_count; /* how many of `events` are of referenced work, or external */
     uint32_t event_count; /* the same and those of copies in */
     dynsel_event events[DYNSEL_MOST_AFTER];
 } dynsel_transfers;
 
-/* References the work of uses->after, and collects its events. */
+/* References the work of uses->after, and collects its events, and the external ones. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where);
 
 /* Before the command: transfers in, as decided. */

@@ -9,7 +9,7 @@
 #include "data/staging.h"
 #include "port/likely.h"
 
-DYNSEL_TAKE_DEFAULT_MEMORY;
+DYNSEL_TAKE_DEFAULT_MEMORY(enter_domain);
 
 dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 uint32_t dynsel_domain_count;

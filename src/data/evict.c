@@ -4,6 +4,7 @@
 #include "data/buffer_uses.h"
 #include "data/buffers.h"
 #include "data/domains.h"
+#include "data/home.h"
 #include "data/validity.h"
 #include "port/assert.h"
 #include "submission/pending.h"
@@ -16,6 +17,7 @@ void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_give
     given->memory = copy->memory;
     *copy = (dynsel_copy_record){.since = 0};
     dynsel_set_valid(&record->validity, domain, false);
+    dynsel_home_note_taken(record, domain);
     if (record->shared_by == domain) {
         record->shared_by = 0;
     }
@@ -59,7 +61,7 @@ static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
 static bool may_evict(const dynsel_buffer_record *record, uint32_t domain, bool valid)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
-    return copy->memory.native != NULL && !copy->memory.shared &&
+    return copy->memory.native != NULL && !copy->memory.shared && !dynsel_is_home(record, domain) &&
            dynsel_is_valid(&record->validity, domain) == valid &&
            (!valid || dynsel_is_valid_elsewhere(&record->validity, domain)) &&
            (record->copy_out.state == DYNSEL_NO_COPY_OUT || record->copy_out.domain != domain);

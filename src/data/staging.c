@@ -313,7 +313,7 @@ void dynsel_staging_allocated(const dynsel_staged *staged, void *own)
 static bool is_allocated_by(const dynsel_policy *policy, const record *it)
 {
     bool found = false;
-    for (uint32_t i = 0; i < policy->count && !found; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy) && !found; i++) {
         found = policy->queues[i].own == it->own &&
                 policy->resources[i].backend == dynsel_domains[it->domain - 1].backend;
     }

@@ -16,7 +16,7 @@
 #include "port/lock.h"
 #include "submission/request.h"
 
-DYNSEL_TAKE_DEFAULT_MEMORY;
+DYNSEL_TAKE_DEFAULT_MEMORY(svm);
 
 enum {
     HOST_POOL = 0, /* pools of devices follow */

@@ -62,6 +62,11 @@ static inline bool dynsel_is_valid_elsewhere(const dynsel_validity *validity, ui
     return validity->host || dynsel_copies_without(validity->copies, domain) != 0;
 }
 
+static inline bool dynsel_is_valid_anywhere(const dynsel_validity *validity)
+{
+    return validity->host || validity->copies != 0;
+}
+
 /* The valid copies. */
 static inline dynsel_copy_set dynsel_valid_copies(const dynsel_validity *validity)
 {

@@ -18,8 +18,23 @@ typedef struct look {
     dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* excluded backends */
     uint32_t excluded[DYNSEL_EXCLUDED_WORDS];
     dynsel_data_outlook data;
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    uint32_t resources; /* how many the policy had */
+#endif
     bool without_ranges; /* a backend is excluded only because of the ranges */
 } look;
+
+/* Nobody looked whether the chosen resource can run the group: it was added meanwhile. */
+static inline bool came_meanwhile(const look *seen, const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    return slot->selection.index >= seen->resources;
+#else
+    (void)seen;
+    (void)slot;
+    return false;
+#endif
+}
 
 static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
 {
@@ -95,7 +110,11 @@ static inline void find_forms(look *seen, const dynsel_handler *group, const dyn
     const dynsel_backend *last = NULL;
     size_t count = 0;
     seen->without_ranges = false;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    const uint32_t resources = dynsel_policy_count(policy);
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    seen->resources = resources;
+#endif
+    for (uint32_t i = 0; i < resources; i++) {
         const dynsel_backend *backend = policy->resources[i].backend;
         if (backend != last && !can_run(seen, group, backend)) {
             seen->forms[count++] = (dynsel_task_form){.backend = backend, .function = NULL};
@@ -234,10 +253,16 @@ dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *polic
                                        ? group->command.kernel->name
                                        : NULL);
     const dynsel_request request = {.options = options, .policy = policy, .task = &seen.task};
-    const dynsel_status status = dynsel_pending_choose(&request, dynsel_slot_of(group));
+    dynsel_slot *const slot = dynsel_slot_of(group);
+    dynsel_status status = dynsel_pending_choose(&request, slot);
+    while (status == DYNSEL_OK && came_meanwhile(&seen, slot)) {
+        dynsel_pending_withdraw(slot);
+        look_at(&seen, group, policy);
+        status = dynsel_pending_choose(&request, slot);
+    }
     group->end_ns = seen.task.data != NULL ? seen.data.end_ns : 0;
     if (status == DYNSEL_OK) {
-        trace_uses(group, &dynsel_slot_of(group)->selection);
+        trace_uses(group, &slot->selection);
     }
     return refined(status, &seen, group, &request);
 }
@@ -249,9 +274,13 @@ dynsel_status dynsel_choose_resource_again(dynsel_handler *group)
     dynsel_slot *slot = dynsel_slot_of(group);
     dynsel_policy *policy = slot->selection.policy;
     look seen;
-    look_at(&seen, group, policy);
+    dynsel_status status = DYNSEL_OK;
     const dynsel_request request = {.options = &options, .policy = policy, .task = &seen.task};
-    return refined(dynsel_pending_choose_again(&request, slot), &seen, group, &request);
+    do {
+        look_at(&seen, group, policy);
+        status = dynsel_pending_choose_again(&request, slot);
+    } while (status == DYNSEL_OK && came_meanwhile(&seen, slot));
+    return refined(status, &seen, group, &request);
 }
 
 #if CONFIG_DYNSEL_REPEAT
@@ -278,7 +307,12 @@ dynsel_status dynsel_choose_resource_elsewhere(dynsel_handler *group, dynsel_slo
     exclude_first(&seen, first->index);
     const dynsel_request request = {
         .options = &options, .policy = first->policy, .task = &seen.task};
-    return dynsel_pending_choose_now(&request, second);
+    const dynsel_status status = dynsel_pending_choose_now(&request, second);
+    if (status == DYNSEL_OK && came_meanwhile(&seen, second)) {
+        dynsel_pending_withdraw(second);
+        return DYNSEL_E_AGAIN;
+    }
+    return status;
 }
 #endif
 

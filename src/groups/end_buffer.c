@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a buffer: copies the results to the host's memory or discards them, and frees the copies. */
+/* Ends a buffer: copies the results to its home or discards them, and frees the copies. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
@@ -7,6 +7,7 @@
 #include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/evict.h"
+#include "data/home.h"
 #include "data/readback_time.h"
 #include "data/validity.h"
 #include "groups/failures.h"
@@ -63,7 +64,7 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
     last_use.each[0] = (dynsel_use){
         .record = record,
         .token = dynsel_word_load_relaxed(&record->token),
-        .reads = true,
+        .reads = dynsel_home_needs_host(record),
     };
     dynsel_outlook outlook = dynsel_coherence_look(&last_use, &error);
     for (uint32_t round = 0; outlook.status == DYNSEL_E_AGAIN; round++) {
@@ -142,8 +143,10 @@ static bool bring_contents(ending *e)
         return true;
     }
     e->error = copy_out(e->record);
-    return dynsel_failure_at_end(e->record, &e->error) || e->error.status == DYNSEL_OK ||
-           dynsel_first_valid_copy(&e->record->validity) == DYNSEL_HOST_DOMAIN;
+    return dynsel_failure_at_end(e->record, &e->error) ||
+           (e->error.status == DYNSEL_OK &&
+            dynsel_home_return(e->record, &e->error) == DYNSEL_OK) ||
+           !dynsel_is_valid_anywhere(&e->record->validity) || dynsel_home_is_lost(e->record);
 }
 
 /* False: the contents could not be copied, and the buffer is as before. */

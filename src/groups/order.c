@@ -6,6 +6,7 @@
 #include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/coherence_commit.h"
+#include "data/external_events.h"
 #include "data/staging.h"
 #include "groups/failures.h"
 #include "groups/follow.h"
@@ -437,9 +438,11 @@ void dynsel_order_ended(dynsel_slot *slot)
     }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
                        dynsel_failures_find(group) == NULL && group->uses->relies_on == 0)) {
+        dynsel_external_events_explain(group->uses, &slot->work.error);
         dynsel_failure_end(group, &slot->work.error);
         note_failed(slot);
     }
+    dynsel_external_events_release(group->uses);
 }
 
 static bool is_of(const dynsel_uses *uses, uint32_t number)

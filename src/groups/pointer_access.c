@@ -92,7 +92,7 @@ bool dynsel_pointers_exclude(const dynsel_handler *group, const dynsel_policy *p
     for (uint32_t i = 0; i < DYNSEL_EXCLUDED_WORDS; i++) {
         excluded[i] = 0;
     }
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         if (look_at(group, policy, i).what != NOTHING) {
             excluded[i / 32] |= 1u << i % 32;
             any = true;
@@ -154,7 +154,7 @@ dynsel_status dynsel_pointers_refuse(const dynsel_handler *group, const dynsel_p
                                      const char *function)
 {
     finding worst = {.what = NOTHING};
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         const finding found = look_at(group, policy, i);
         worst = found.what > worst.what ? found : worst;
     }

@@ -11,7 +11,7 @@
 #include "policy/policy.h"
 #include "submission/request.h"
 
-DYNSEL_TAKE_DEFAULT_MEMORY;
+DYNSEL_TAKE_DEFAULT_MEMORY(prepare_kernels);
 
 /* One call of dynsel_kernel_prepare(). */
 typedef struct preparation {
@@ -64,7 +64,7 @@ static bool can_run(const dynsel_policy *policy, uint32_t index, const dynsel_ke
 static size_t count_all(const preparation *p)
 {
     size_t total = 0;
-    for (uint32_t i = 0; i < p->policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(p->policy); i++) {
         for (size_t k = 0; k < p->count; k++) {
             total += can_run(p->policy, i, p->kernels[k]) ? 1 : 0;
         }
@@ -103,7 +103,7 @@ dynsel_status dynsel_kernel_prepare(dynsel_policy *policy, const dynsel_kernel *
         return status;
     }
     p.total = count_all(&p);
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         for (size_t k = 0; k < count; k++) {
             if (can_run(policy, i, kernels[k])) {
                 prepare_one(&p, i, kernels[k]);

@@ -131,7 +131,8 @@ static bool overlaps(const transfer *t)
 {
     const uintptr_t memory = (uintptr_t)t->memory;
     const uintptr_t data = (uintptr_t)t->buffer.shape.data;
-    return t->bytes != 0 && memory < data + t->buffer.shape.bytes && data < memory + t->bytes;
+    return t->bytes != 0 && data != 0 && memory < data + t->buffer.shape.bytes &&
+           data < memory + t->bytes;
 }
 
 static dynsel_status check_memory(const transfer *t)

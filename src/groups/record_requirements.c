@@ -174,6 +174,38 @@ static DYNSEL_ASIDE dynsel_status check_region(const dynsel_call *call,
     return status;
 }
 
+#if CONFIG_DYNSEL_DEVICE_BUFFERS
+/* Memory that the program allocated for kernels that only read, or only write. */
+DYNSEL_RARE static dynsel_status refuse_access(const dynsel_call *call, bool reads)
+{
+    return reads ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                                 "its buffer is over memory that kernels only read: use "
+                                 "DYNSEL_ACCESS_READ")
+                 : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                                 "its buffer is over memory that kernels only write: use "
+                                 "DYNSEL_ACCESS_WRITE or DYNSEL_ACCESS_DISCARD_WRITE");
+}
+#endif
+
+static inline dynsel_status check_kernel_access(const dynsel_call *call, dynsel_buffer buffer,
+                                                uint32_t mode)
+{
+#if CONFIG_DYNSEL_DEVICE_BUFFERS
+    const uint32_t access =
+        dynsel_word_load_relaxed(&dynsel_buffers[dynsel_buffer_place(buffer)].access);
+    const bool fits = DYNSEL_LIKELY(access == DYNSEL_KERNELS_READ_AND_WRITE) ||
+                      (access == DYNSEL_KERNELS_READ
+                           ? mode == DYNSEL_ACCESS_READ
+                           : mode == DYNSEL_ACCESS_WRITE || mode == DYNSEL_ACCESS_DISCARD_WRITE);
+    return fits ? DYNSEL_OK : refuse_access(call, access == DYNSEL_KERNELS_READ);
+#else
+    (void)call;
+    (void)buffer;
+    (void)mode;
+    return DYNSEL_OK;
+#endif
+}
+
 /* Takes no lock for an accessor to the whole buffer: whether the buffer exists is checked again
  * when the group is entered into the order. */
 static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_accessor *accessor,
@@ -194,7 +226,10 @@ static inline dynsel_status register_use(const dynsel_call *call, const dynsel_a
 {
     dynsel_handler *handler = call->handler;
     bool all = true;
-    const dynsel_status status = check_buffer(call, accessor, buffer, &all);
+    dynsel_status status = check_buffer(call, accessor, buffer, &all);
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        status = check_kernel_access(call, buffer, accessor->mode);
+    }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }

@@ -46,6 +46,9 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->argument_count = 0;
     group->value_bytes = 0;
     group->uses->staged_count = 0;
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+    group->uses->external_count = 0;
+#endif
     group->only_on_host = NULL;
     group->host_range_count = 0;
     group->direct_bytes = 0;

@@ -8,6 +8,7 @@
 #include "data/coherence.h"
 #include "data/coherence_commit.h"
 #include "data/domains.h"
+#include "data/external_events.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "groups/choose_resource.h"
@@ -19,11 +20,24 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* If data are lost the group fails, and ends after its dependencies. */
+/* An event or data that it needs are lost: the group fails, and ends after its dependencies. */
+static dynsel_status fail_look(dynsel_handler *group)
+{
+    group->uses->will_fail = true;
+    dynsel_watch_changed(group); /* groups that wait behind it for staging memory */
+    return dynsel_order_look(group);
+}
+
 dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     group->waits_for = 0;
     group->uses->wants_staging = false;
+    if (!DYNSEL_LIKELY(!dynsel_external_events_exist(group->uses))) {
+        const dynsel_status status = dynsel_external_events_look(group->uses, &group->error);
+        if (status != DYNSEL_OK) {
+            return status == DYNSEL_E_AGAIN ? status : fail_look(group);
+        }
+    }
     if (dynsel_group_is_empty(group)) {
         *copy_out = NULL;
         return DYNSEL_OK;
@@ -34,9 +48,7 @@ dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_rec
     if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
         return outlook.status;
     }
-    group->uses->will_fail = true;
-    dynsel_watch_changed(group); /* groups that wait behind it for staging memory */
-    return dynsel_order_look(group);
+    return fail_look(group);
 }
 
 dynsel_status dynsel_group_look(dynsel_handler *group, dynsel_buffer_record **copy_out)
@@ -146,7 +158,7 @@ bool dynsel_group_start(dynsel_handler *group)
     if (!DYNSEL_LIKELY(group->uncommon == 0) && start_uncommon(group)) {
         return true;
     }
-    const uint32_t resources = slot->selection.policy->count;
+    const uint32_t resources = dynsel_policy_count(slot->selection.policy);
     for (uint32_t refused = 0;; refused++) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
         const dynsel_status status = dynsel_pending_start(slot);

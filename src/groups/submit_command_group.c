@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "data/coherence_commit.h"
+#include "data/external_events.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "groups/choose_resource.h"
@@ -263,6 +264,7 @@ static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, voi
         status = choose_and_enter(group, policy, options, submission != NULL);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_external_events_release(group->uses);
         dynsel_repeat_unclaim(slot);
     } else if (submission != NULL) {
         dynsel_pending_publish_handle(slot, submission);

@@ -152,7 +152,11 @@ void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     look_at_uses(group, outlook);
     const bool any_pending = dynsel_word_load_acquire(&dynsel_pending_count) != 0;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    const uint32_t resources = dynsel_policy_count(policy);
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    outlook->resources = resources;
+#endif
+    for (uint32_t i = 0; i < resources; i++) {
         const destination there = destination_of(policy, i);
         if (i == 0 || there.domain != last.domain || there.is_host != last.is_host) {
             bytes = bytes_to(group, &there, any_pending);

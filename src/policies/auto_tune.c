@@ -217,7 +217,8 @@ static dynsel_status select_untracked(dynsel_auto_tune_policy *policy, const dyn
                                       dynsel_reason reason, dynsel_selection *selection)
 {
     uint32_t candidates = 0;
-    const uint32_t first = dynsel_word_load_relaxed(&policy->untracked) % policy->policy.count;
+    const uint32_t first =
+        dynsel_word_load_relaxed(&policy->untracked) % dynsel_policy_count(&policy->policy);
     selection->index = dynsel_tuned_least_loaded(policy, task, first, &candidates);
     if (candidates == 0) {
         return dynsel_policy_refuse(&policy->policy, task);
@@ -380,10 +381,27 @@ static bool is_new(const dynsel_policy *base)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
         changed = changed || dynsel_word_load_relaxed(&policy->tasks[i].tag) != 0;
     }
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(base); i++) {
         changed = changed || dynsel_word_load_relaxed(&policy->loads[i]) != 0;
     }
     return !changed;
+}
+#endif
+
+#if CONFIG_DYNSEL_RESOURCE_SETS
+/* Each settled kind of task looks again, also where there was no other resource. */
+static void look_again(dynsel_policy *base, uint32_t index)
+{
+    dynsel_auto_tune_policy *const policy = (dynsel_auto_tune_policy *)base;
+    (void)index;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
+        dynsel_tuned_task *const entry = &policy->tasks[i];
+        dynsel_tuned_lock(entry);
+        if (dynsel_tuned_state(dynsel_word_load_relaxed(&entry->word)) >= DYNSEL_TUNED_SETTLED) {
+            dynsel_tuned_publish(entry, DYNSEL_TUNED_OPEN);
+        }
+        dynsel_tuned_unlock(entry);
+    }
 }
 #endif
 
@@ -392,9 +410,12 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("auto_tune"),
                                       .is_new = is_new,
 #endif
                                       .needs = DYNSEL_AUTO_TUNE_NEEDS,
+#if CONFIG_DYNSEL_RESOURCE_SETS
+                                      .resource_added = look_again,
+#endif
                                       .try_select = try_select,
                                       .report = report,
-                                      DYNSEL_HEARS_TIMES};
+                                      DYNSEL_TAKES_ANY_RESOURCE DYNSEL_HEARS_TIMES};
 
 dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynsel_options *options,
                                     uint64_t resample_interval_ns)

@@ -96,7 +96,7 @@ static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
 static dynsel_tuned_time lowest_of_others(const sight *s, uint32_t index, bool only_candidates)
 {
     dynsel_tuned_time low = DYNSEL_TUNED_UNKNOWN;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         if (i != index && (!only_candidates || is_candidate(s, i))) {
             low = dynsel_lower(low, estimate(s, i));
         }
@@ -151,7 +151,7 @@ static void look(sight *s)
     s->best = DYNSEL_TUNED_NO_RESOURCE;
     s->is_waiting = false;
     reset_incumbent(s);
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         if (is_candidate(s, i)) {
             look_at(s, i, &least);
         }
@@ -181,7 +181,7 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 static uint64_t spent(const sight *s, dynsel_tuned_time best_time)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         const dynsel_tuned_resource *times = &s->entry->resources[i];
         const dynsel_tuned_time price = dynsel_tuned_price(times);
         if (price != DYNSEL_TUNED_UNKNOWN && price > best_time) {
@@ -222,7 +222,7 @@ static bool may_try(const sight *s, uint32_t index, dynsel_tuned_time best_time)
 /* The resource that gets a trial run instead of the best, if any. */
 static uint32_t find_trial(const sight *s, dynsel_tuned_time best_time)
 {
-    const uint32_t count = s->policy->policy.count;
+    const uint32_t count = dynsel_policy_count(&s->policy->policy);
     for (uint32_t k = 1; DYNSEL_TUNED_EXPLORES && k <= count; k++) {
         const uint32_t index = (s->entry->explored + k) % count;
         if (may_try(s, index, best_time)) {
@@ -328,9 +328,8 @@ uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const 
     uint32_t index = 0;
     uint32_t least = UINT32_MAX;
     *candidates = 0;
-    for (uint32_t k = 0; k < policy->policy.count; k++) {
-        const uint32_t past = first + k >= policy->policy.count ? policy->policy.count : 0;
-        const uint32_t i = first + k - past;
+    uint32_t i = first;
+    for (uint32_t k = 0; k < dynsel_policy_count(&policy->policy); k++) {
         if (dynsel_is_candidate(&policy->policy, i, task)) {
             const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
             if (load < least) {
@@ -339,6 +338,7 @@ uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const 
             }
             (*candidates)++;
         }
+        i = i + 1 < dynsel_policy_count(&policy->policy) ? i + 1 : 0;
     }
     return index;
 }
@@ -352,7 +352,7 @@ static uint32_t assumed_fastest(const sight *s)
 {
     uint32_t found = s->any;
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         if (!is_candidate(s, i)) {
             continue;
         }
@@ -402,7 +402,7 @@ static void choose_only(sight *s, dynsel_selection *selection)
     selection->index = s->any;
     selection->reason = (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, s->any, s->task);
     selection->wants = 0;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         const dynsel_backend *backend = s->policy->policy.resources[i].backend;
         if (i != s->any && dynsel_function_for(s->task, backend) != NULL) {
             return;

@@ -136,7 +136,7 @@ static bool look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task 
     uint32_t least_load = UINT32_MAX;
     uint32_t fewest = TURNS;
     uint32_t fastest = UINT32_MAX;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         if (!dynsel_is_candidate(&policy->policy, i, task)) {
             continue;
         }

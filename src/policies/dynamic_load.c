@@ -13,7 +13,7 @@ typedef struct choice {
 static choice least_loaded(const dynsel_dynamic_load_policy *policy, const dynsel_task *task)
 {
     choice least = {.load = UINT32_MAX};
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         if (dynsel_is_candidate(&policy->policy, i, task)) {
             const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i].word);
             if (load < least.load) {
@@ -30,7 +30,7 @@ static choice least_loaded(const dynsel_dynamic_load_policy *policy, const dynse
 static inline choice least_loaded_of_all(const dynsel_dynamic_load_policy *policy)
 {
     choice least = {.load = UINT32_MAX};
-    for (uint32_t i = 0; least.load != 0 && i < policy->policy.count; i++) {
+    for (uint32_t i = 0; least.load != 0 && i < dynsel_policy_count(&policy->policy); i++) {
         const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i].word);
         if (load < least.load) {
             least.index = i;
@@ -88,7 +88,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     selection->reported |= selection->claims ? DYNSEL_TASK_SUBMISSION : 0;
     selection->index = least.index;
     selection->reason =
-        base->count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_LEAST_LOADED;
+        dynsel_policy_count(base) == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_LEAST_LOADED;
     return DYNSEL_OK;
 }
 
@@ -110,21 +110,22 @@ static bool is_new(const dynsel_policy *base)
 {
     const dynsel_dynamic_load_policy *policy = (const dynsel_dynamic_load_policy *)base;
     bool loaded = false;
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(base); i++) {
         loaded = loaded || dynsel_word_load_relaxed(&policy->loads[i].word) != 0;
     }
     return !loaded;
 }
 #endif
 
-static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("dynamic_load"),
+static const dynsel_policy_ops ops = {
+    .name = DYNSEL_POLICY_NAME("dynamic_load"),
 #if CONFIG_DYNSEL_TRACE
-                                      .is_new = is_new,
+    .is_new = is_new,
 #endif
-                                      .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
-                                      .try_select = try_select,
-                                      .report = report,
-                                      DYNSEL_LEAVES_OUT_CALLER DYNSEL_HEARS_STEPS};
+    .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
+    .try_select = try_select,
+    .report = report,
+    DYNSEL_TAKES_ANY_RESOURCE DYNSEL_LEAVES_OUT_CALLER DYNSEL_HEARS_STEPS};
 
 dynsel_status dynsel_dynamic_load_init(dynsel_dynamic_load_policy *policy,
                                        const dynsel_options *options)

@@ -79,7 +79,7 @@ static uint64_t fastest_other(const dynsel_earliest_finish_policy *policy,
 {
     uint64_t fastest_ns = 0;
     uint64_t least_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         const dynsel_finish_times *times = &kind->resources[i];
         const uint64_t time_ns =
             i != selection->index && dynsel_word_load_relaxed(&times->samples) != 0
@@ -146,7 +146,7 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
         const int64_t loss = dynsel_finish_ticks(all_ns > instead_ns ? all_ns - instead_ns : 0);
         const int64_t price = price_of(policy, selection, samples, loss);
         add_credit(kind, predicted_run(selection) - price);
-        const int64_t of_all = price * (int64_t)policy->policy.count;
+        const int64_t of_all = price * (int64_t)dynsel_policy_count(&policy->policy);
         const uint32_t unspent = dynsel_finish_unspent(kind, selection->index);
         (void)dynsel_word_add_relaxed(&times->spent,
                                       of_all < (int64_t)unspent ? (uint32_t)of_all : unspent);
@@ -343,6 +343,14 @@ static bool is_new(const dynsel_policy *base)
 }
 #endif
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+static dynsel_status add_resource(dynsel_policy *base, uint32_t index)
+{
+    dynsel_finish_assume((dynsel_earliest_finish_policy *)base, index);
+    return DYNSEL_OK;
+}
+#endif
+
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finish"),
 #if CONFIG_DYNSEL_TRACE
                                       .is_new = is_new,
@@ -350,6 +358,9 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finis
                                       .needs = DYNSEL_EARLIEST_FINISH_NEEDS,
                                       .try_select = try_select,
                                       .report = report,
+#if CONFIG_DYNSEL_RESOURCE_SETS
+                                      .add_resource = add_resource,
+#endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
                                       .weighs_data = true,
                                       .predicts_ends = true,
@@ -374,7 +385,10 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);
         (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);
-        dynsel_finish_assume(policy);
+        (void)__builtin_memset(policy->blocking, 0, sizeof policy->blocking);
+        for (uint32_t i = 0; i < policy->policy.count; i++) {
+            dynsel_finish_assume(policy, i);
+        }
     }
     return status;
 }

@@ -53,7 +53,7 @@ static void choose_among_worthy(dynsel_finish_sight *s)
 {
     const uint64_t before_ns = s->best_cost_ns;
     s->best_cost_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         const uint64_t run_ns =
             dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, true) : 0;
         if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !dynsel_sight_blocks_caller(s, i)) {
@@ -139,8 +139,8 @@ static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t
 /* Candidates that do not block the caller. */
 static void look_at_others(dynsel_finish_sight *s, bool even_first)
 {
-    const dynsel_finish_set others = s->candidates & ~s->policy->blocking;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    const dynsel_finish_set others = s->candidates & ~dynsel_finish_blocking(s->policy);
+    for (uint32_t i = 0; i < s->count; i++) {
         if (!dynsel_finish_is_in(others, i)) {
             continue;
         }
@@ -159,8 +159,8 @@ static void look_at_others(dynsel_finish_sight *s, bool even_first)
 /* Whether the caller may be blocked depends on the others. */
 static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
 {
-    const dynsel_finish_set blocking = s->candidates & s->policy->blocking;
-    for (uint32_t i = 0; blocking != 0 && i < s->policy->policy.count; i++) {
+    const dynsel_finish_set blocking = s->candidates & dynsel_finish_blocking(s->policy);
+    for (uint32_t i = 0; blocking != 0 && i < s->count; i++) {
         const uint64_t run_ns =
             dynsel_finish_is_in(blocking, i) ? look_for_run(s, i, even_first) : 0;
         if (run_ns == 0) {
@@ -195,7 +195,7 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     int32_t least = INT32_MAX;
     uint32_t least_unfinished = 0;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         const dynsel_finish_resource *resource = &s->policy->states[i];
         const int32_t slowness = s->kinds->own != NULL
                                      ? dynsel_finish_slowness(s->policy, i)
@@ -299,7 +299,7 @@ static void learn_submit(dynsel_earliest_finish_policy *policy, uint32_t index, 
     const uint32_t before = dynsel_word_load_relaxed(&policy->submitted_to);
     const uint32_t ticks = now - dynsel_word_load_relaxed(&policy->submitted_at);
     /* where nothing is in flight the program has waited */
-    if (!is_idle && before != 0 && before <= policy->policy.count &&
+    if (!is_idle && before != 0 && before <= dynsel_policy_count(&policy->policy) &&
         ticks < DYNSEL_FINISH_MOST_TICKS) {
         dynsel_finish_learn_submit(&policy->states[before - 1], ticks);
     }
@@ -430,7 +430,7 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
     const uint32_t now =
         (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
     uint32_t unfinished = 0;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         unfinished |= dynsel_word_load_relaxed(&policy->states[i].is.unfinished);
     }
     while (!enter_queue(&policy->states[selection->index], now, 0, selection->notes[2])) {
@@ -457,7 +457,7 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
     uint32_t least_ns = UINT32_MAX;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         dynsel_word *const usual = &policy->states[i].is.usual_ns;
         const uint32_t before = dynsel_word_load_relaxed(usual);
         uint32_t now = before;

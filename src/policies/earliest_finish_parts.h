@@ -66,6 +66,16 @@ static inline bool dynsel_finish_is_in(dynsel_finish_set set, uint32_t index)
     return (set >> index & 1u) != 0;
 }
 
+/* The resources whose work is complete when the submit returns. */
+static inline dynsel_finish_set dynsel_finish_blocking(const dynsel_earliest_finish_policy *policy)
+{
+    dynsel_finish_set set = dynsel_word_load_relaxed(&policy->blocking[0]);
+    if (CONFIG_DYNSEL_MAX_RESOURCES > 32) {
+        set |= (dynsel_finish_set)dynsel_word_load_relaxed(&policy->blocking[1]) << 32;
+    }
+    return set;
+}
+
 /* What a resource computes on. */
 typedef enum dynsel_finish_place {
     DYNSEL_FINISH_APART,      /* on its own */
@@ -212,7 +222,7 @@ static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_poli
  */
 
 /* What is assumed of the resources when the policy is initialized. */
-void dynsel_finish_assume(dynsel_earliest_finish_policy *policy);
+void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index);
 
 /* How long work of which nothing is known may take on a resource, compared with others: long work,
  * because that costs most; where it varies with the kind of work, the worst counts. In 256ths of a

@@ -7,6 +7,9 @@ enum { MOST_USES_AHEAD = 64 };
 static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *data)
 {
     const uint32_t further = data->uses_ahead > 1 ? data->uses_ahead - 1 : 0;
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    s->count = data->resources; /* of others nothing is known */
+#endif
     s->bytes_in = data->bytes_in;
     s->uses_ahead = further < MOST_USES_AHEAD ? further : MOST_USES_AHEAD;
     s->ready_ns = data->ready_ns > s->now_ns
@@ -23,6 +26,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
                         const dynsel_task *task, const dynsel_finish_kinds *kinds)
 {
     s->policy = policy;
+    s->count = dynsel_policy_count(&policy->policy);
     s->task = task;
     s->kinds = kinds;
     s->now_ns = dynsel_now_ns();
@@ -49,7 +53,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
 static void wait_for_shared(dynsel_finish_sight *s, uint32_t threads_ticks,
                             uint32_t processors_ticks)
 {
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         const uint32_t place = dynsel_word_load_relaxed(&s->policy->states[i].is.place);
         const uint32_t shared = place == DYNSEL_FINISH_PROCESSORS ? threads_ticks
                                 : place == DYNSEL_FINISH_THREAD   ? processors_ticks
@@ -65,7 +69,7 @@ static void look_at_queues(dynsel_finish_sight *s)
     uint32_t threads = 0;
     uint32_t processors_ticks = 0;
     s->is_idle = true;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         const dynsel_finish_resource *resource = &policy->states[i];
         const uint32_t place = dynsel_word_load_relaxed(&resource->is.place);
         const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
@@ -90,13 +94,14 @@ static void look_at_queues(dynsel_finish_sight *s)
     }
 }
 
-static dynsel_finish_set find_candidates(const dynsel_policy *policy, const dynsel_task *task)
+static dynsel_finish_set find_candidates(const dynsel_policy *policy, uint32_t count,
+                                         const dynsel_task *task)
 {
     if (dynsel_all_are_candidates(policy, task)) {
-        return UINT64_MAX >> (64 - policy->count);
+        return UINT64_MAX >> ((64 - count) & 63); /* there is at least one */
     }
     dynsel_finish_set found = 0;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         found |= (dynsel_finish_set)dynsel_is_candidate(policy, i, task) << i;
     }
     return found;
@@ -107,7 +112,7 @@ static void look_at_data(dynsel_finish_sight *s)
 {
     s->least_bytes = UINT64_MAX;
     s->source_ticks = 0;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         const uint64_t bytes = dynsel_sight_bytes_in(s, i);
         const uint32_t place = dynsel_word_load_relaxed(&s->policy->states[i].is.place);
         const uint32_t ticks = place == DYNSEL_FINISH_APART ? s->queue_ticks[i] : 0;
@@ -122,10 +127,10 @@ static void look_at_home(dynsel_finish_sight *s)
 {
     const uint32_t home = dynsel_word_load_relaxed(&s->policy->data_home);
     s->home = DYNSEL_FINISH_NO_RESOURCE;
-    if (s->uses_ahead != 0 && home != 0 && home <= s->policy->policy.count &&
+    if (s->uses_ahead != 0 && home != 0 && home <= s->count &&
         dynsel_sight_is_candidate(s, home - 1) && s->kinds->own != NULL) {
         const uint64_t home_run_ns = dynsel_sight_known_run_ns(s, home - 1, false);
-        for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        for (uint32_t i = 0; i < s->count; i++) {
             const uint64_t run_ns =
                 dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
             if (run_ns != 0 && run_ns < home_run_ns) {
@@ -139,7 +144,7 @@ static void look_at_home(dynsel_finish_sight *s)
 void dynsel_sight_look(dynsel_finish_sight *s)
 {
     look_at_queues(s);
-    s->candidates = find_candidates(&s->policy->policy, s->task);
+    s->candidates = find_candidates(&s->policy->policy, s->count, s->task);
     if (s->bytes_in != NULL) {
         look_at_data(s);
         look_at_home(s);
@@ -245,8 +250,8 @@ void dynsel_sight_put(const dynsel_finish_sight *s)
     const uint32_t items = data->work_items < UINT32_MAX ? (uint32_t)data->work_items : UINT32_MAX;
     put(DYNSEL_TRACE_READY, s, DYNSEL_TRACE_NO_RESOURCE, data->ready_ns,
         dynsel_trace_pair(data->ready_on, items));
-    for (uint32_t i = 0; i < s->policy->policy.count; i += 2) {
-        const bool has_next = i + 1 < s->policy->policy.count;
+    for (uint32_t i = 0; i < s->count; i += 2) {
+        const bool has_next = i + 1 < s->count;
         put(DYNSEL_TRACE_BYTES_IN, s, i, data->bytes_in[i], has_next ? data->bytes_in[i + 1] : 0);
     }
 #endif

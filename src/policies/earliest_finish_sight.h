@@ -19,6 +19,7 @@ typedef struct dynsel_finish_sight {
     dynsel_earliest_finish_policy *policy;
     const dynsel_task *task;
     const dynsel_finish_kinds *kinds;
+    uint32_t count; /* of the policy's resources */
     uint64_t now_ns;
     uint32_t now;             /* in ticks */
     uint32_t amount;          /* as in points */
@@ -57,7 +58,7 @@ static inline bool dynsel_sight_is_candidate(const dynsel_finish_sight *s, uint3
 
 static inline bool dynsel_sight_blocks_caller(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_finish_is_in(s->policy->blocking, index);
+    return dynsel_finish_is_in(dynsel_finish_blocking(s->policy), index);
 }
 
 /* What a resource would have to copy. */
@@ -110,7 +111,7 @@ static inline uint64_t dynsel_sight_submit_ns(const dynsel_finish_sight *s, uint
 static inline uint64_t dynsel_sight_hand_over_ns(const dynsel_finish_sight *s)
 {
     const uint64_t latency_ns =
-        s->ready_on < s->policy->policy.count
+        s->ready_on < s->count
             ? dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[s->ready_on].is.latency))
             : 0;
     return latency_ns > DYNSEL_FINISH_HAND_OVER_NS ? latency_ns : DYNSEL_FINISH_HAND_OVER_NS;

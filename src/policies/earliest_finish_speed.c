@@ -86,23 +86,22 @@ static uint32_t assumed_slowness(dynsel_device_class class_of_device)
     return slownesses[class_of_device];
 }
 
-void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
+void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
 {
-    policy->blocking = 0;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
-        const dynsel_backend *backend = policy->policy.resources[i].backend;
-        const bool is_device = has_own_memory(backend);
-        dynsel_finish_resource *resource = &policy->states[i];
-        const dynsel_device_class is = dynsel_device_class_of(&policy->policy, i);
-        dynsel_word_store_relaxed(&resource->is.place, place_of(is));
-        for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
-            dynsel_word_store_relaxed(&policy->speeds[i][k].slowness, assumed_slowness(is));
-        }
-        dynsel_word_store_relaxed(&resource->is.shortest_ns,
-                                  is_device ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
-        dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
-        dynsel_word_store_relaxed(&resource->is.submit, FIRST_SUBMIT);
-        policy->blocking |= (dynsel_finish_set)blocks_caller(backend) << i;
+    const dynsel_backend *backend = policy->policy.resources[index].backend;
+    dynsel_finish_resource *resource = &policy->states[index];
+    const dynsel_device_class is = dynsel_device_class_of(&policy->policy, index);
+    dynsel_word_store_relaxed(&resource->is.place, place_of(is));
+    for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
+        dynsel_word_store_relaxed(&policy->speeds[index][k].slowness, assumed_slowness(is));
+    }
+    dynsel_word_store_relaxed(&resource->is.shortest_ns,
+                              has_own_memory(backend) ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
+    dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
+    dynsel_word_store_relaxed(&resource->is.submit, FIRST_SUBMIT);
+    if (blocks_caller(backend)) { /* one thread at a time adds resources */
+        dynsel_word *const blocking = &policy->blocking[index / 32];
+        dynsel_word_store_relaxed(blocking, dynsel_word_load_relaxed(blocking) | 1u << index % 32);
     }
 }
 

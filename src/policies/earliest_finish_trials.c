@@ -92,7 +92,7 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
     const bool small = is_small(s);
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; credit != 0 && i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; credit != 0 && i < s->count; i++) {
         if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
             continue;
         }
@@ -118,15 +118,14 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
 uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);
-    for (uint32_t i = 0; credit != 0 && i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; credit != 0 && i < s->count; i++) {
         if (i == s->best || !may_be_tried(s, i)) {
             continue;
         }
         const uint64_t time_ns = dynsel_sight_known_run_ns(s, i, false);
         const uint32_t price =
             dynsel_finish_price(dynsel_word_load_relaxed(&s->kinds->own->resources[i].samples));
-        const uint64_t share =
-            dynsel_finish_ns(dynsel_finish_unspent(s->kinds->own, i)) / s->policy->policy.count;
+        const uint64_t share = dynsel_finish_ns(dynsel_finish_unspent(s->kinds->own, i)) / s->count;
         if (time_ns != 0 && loss_ns(s, i, time_ns) <= dynsel_finish_lower(credit, share) / price) {
             *run_ns = time_ns;
             return i;

@@ -41,7 +41,7 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("fixed_resource
 #if CONFIG_DYNSEL_TRACE
                                       .is_new = is_new,
 #endif
-                                      .try_select = try_select};
+                                      DYNSEL_TAKES_ANY_RESOURCE.try_select = try_select};
 
 dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
                                          const dynsel_options *options, size_t offset)

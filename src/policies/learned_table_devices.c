@@ -89,7 +89,7 @@ static bool is_same_driver(const dynsel_learned_device *a, const dynsel_learned_
 static void give(const dynsel_earliest_finish_policy *policy, uint32_t number,
                  const dynsel_learned_device *device, bool any_driver, dynsel_learned_match *match)
 {
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         if (match->device_of[i] != DYNSEL_LEARNED_NO_DEVICE) {
             continue;
         }

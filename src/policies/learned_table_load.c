@@ -17,6 +17,7 @@ enum {
 /* A load in progress. */
 typedef struct loading {
     dynsel_earliest_finish_policy *policy;
+    uint32_t count; /* of its resources */
     dynsel_learned_head head;
     dynsel_learned_match match;
     dynsel_learned_report report;
@@ -82,7 +83,7 @@ static void enter_devices(loading *l)
         if (!dynsel_learned_is_good(&l->reader)) {
             return;
         }
-        if (index < l->policy->policy.count) {
+        if (index < l->count) {
             l->report.devices++;
             l->report.remeasured += l->match.same_driver[index] ? 0 : 1;
             if (is_new) {
@@ -197,7 +198,7 @@ static bool is_unknown(const dynsel_finish_times *times)
 
 static bool is_untouched(const loading *l, const dynsel_finish_kind *entry)
 {
-    for (uint32_t i = 0; i < l->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         if (!is_unknown(&entry->resources[i])) {
             return false;
         }
@@ -208,7 +209,7 @@ static bool is_untouched(const loading *l, const dynsel_finish_kind *entry)
 /* Whether all resources are in the table with the driver that they have. */
 static bool knows_all(const loading *l)
 {
-    for (uint32_t i = 0; i < l->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         if (l->match.device_of[i] == DYNSEL_LEARNED_NO_DEVICE || !l->match.same_driver[i]) {
             return false;
         }
@@ -231,7 +232,7 @@ static void enter_times(const loading *l, dynsel_finish_kind *entry, const dynse
                         const dynsel_learned_times *times)
 {
     const uint32_t index = dynsel_learned_resource_of(&l->match, times->device);
-    if (entry == NULL || index >= l->policy->policy.count || !lock(entry, task)) {
+    if (entry == NULL || index >= l->count || !lock(entry, task)) {
         return;
     }
     if (is_unknown(&entry->resources[index])) {
@@ -292,7 +293,9 @@ static dynsel_status load(dynsel_earliest_finish_policy *policy, const dynsel_le
     if (area == store->areas) {
         return fail(worst(store, &survey), function);
     }
-    loading l = {.policy = policy, .head = survey.heads[area]};
+    loading l = {.policy = policy,
+                 .count = dynsel_policy_count(&policy->policy),
+                 .head = survey.heads[area]};
     l.report.generation = l.head.generation;
     l.report.bytes = l.head.bytes;
     const dynsel_learned_fault fault =

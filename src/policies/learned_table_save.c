@@ -130,7 +130,7 @@ static size_t size_of(const saving *s, const dynsel_finish_kind *entry, dynsel_l
     for (uint32_t i = 0; i < kind->key_word_count; i++) {
         kind->key_words[i] = dynsel_word_load_relaxed(&entry->kind.key_words[i]);
     }
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->head.devices; i++) {
         const uint32_t points = count_points(&entry->resources[i]);
         if (points != 0) {
             kind->times++;
@@ -156,7 +156,7 @@ static void put_kind(saving *s, const dynsel_finish_kind *entry)
         return;
     }
     dynsel_learned_put_kind(&s->writer, &kind);
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; i < s->head.devices; i++) {
         if (count_points(&entry->resources[i]) != 0) {
             put_times(s, &entry->resources[i], i);
         }
@@ -208,7 +208,7 @@ static void put_devices(saving *s)
     }
 }
 
-static dynsel_status sync(const dynsel_learned_store *store)
+static dynsel_status sync_store(const dynsel_learned_store *store)
 {
     return store->sync != NULL ? store->sync(store->context) : DYNSEL_OK;
 }
@@ -223,7 +223,7 @@ static dynsel_status write_head(saving *s, size_t area_at, bool is_valid)
     }
     const dynsel_status status =
         store->write(store->context, area_at, s->writer.bytes, s->head.body_at);
-    return status == DYNSEL_OK ? sync(store) : status;
+    return status == DYNSEL_OK ? sync_store(store) : status;
 }
 
 static dynsel_status write_table(saving *s, size_t area_at)
@@ -244,7 +244,8 @@ static dynsel_status write_table(saving *s, size_t area_at)
     put_kinds(s);
     s->head.body_crc = s->writer.crc;
     dynsel_learned_flush(&s->writer);
-    const dynsel_status status = s->writer.status == DYNSEL_OK ? sync(store) : s->writer.status;
+    const dynsel_status status =
+        s->writer.status == DYNSEL_OK ? sync_store(store) : s->writer.status;
     return status == DYNSEL_OK ? write_head(s, area_at, true) : status;
 }
 
@@ -276,7 +277,7 @@ static void prepare(saving *s, dynsel_earliest_finish_policy *policy,
     s->aspects = all_aspects(policy);
     s->head = (dynsel_learned_head){
         .body_at = (uint32_t)((DYNSEL_LEARNED_HEAD_BYTES + align - 1) / align * align),
-        .devices = policy->policy.count,
+        .devices = dynsel_policy_count(&policy->policy),
         .aspects = count_of(s->aspects)};
     s->head.bytes = s->head.body_at + s->head.devices * DYNSEL_LEARNED_DEVICE_BYTES +
                     s->head.aspects * DYNSEL_LEARNED_ASPECT_BYTES;

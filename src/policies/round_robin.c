@@ -47,7 +47,7 @@ typedef struct candidates {
 static candidates find_candidates(const dynsel_policy *base, const dynsel_task *task)
 {
     candidates found = {.count = 0};
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(base); i++) {
         if (dynsel_is_candidate(base, i, task)) {
             found.set = (found.set ^ found.set >> 15 ^ (i + 1)) * 0x9e3779b1u;
             found.count++;
@@ -91,7 +91,7 @@ static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates am
     if (among.count == 1) {
         return 0;
     }
-    if (among.count == policy->policy.count) {
+    if (among.count == dynsel_policy_count(&policy->policy)) {
         return take_turn(&policy->turn, among.count);
     }
     return take_turn_of_set(turns_of(policy, among.set), among.count);
@@ -101,7 +101,7 @@ static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates am
 static bool find_nth(const dynsel_policy *base, const dynsel_task *task, uint32_t nth,
                      uint32_t *index)
 {
-    for (uint32_t i = 0; i < base->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(base); i++) {
         if (dynsel_is_candidate(base, i, task) && nth-- == 0) {
             *index = i;
             return true;
@@ -136,7 +136,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         return select_among_candidates(base, task, selection);
     }
     dynsel_round_robin_policy *policy = (dynsel_round_robin_policy *)base;
-    selection->index = take_turn(&policy->turn, base->count);
+    selection->index = take_turn(&policy->turn, dynsel_policy_count(base));
     selection->reason = DYNSEL_REASON_TURN;
     return DYNSEL_OK;
 }
@@ -153,12 +153,27 @@ static bool is_new(const dynsel_policy *base)
 }
 #endif
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+/* The sets that take turns are others now, and need the places of the old ones. */
+static void forget_sets(dynsel_policy *base, uint32_t index)
+{
+    (void)index;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        dynsel_word_store_relaxed(&((dynsel_round_robin_policy *)base)->partial_turns[i], 0);
+    }
+}
+#endif
+
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("round_robin"),
 #if CONFIG_DYNSEL_TRACE
                                       .is_new = is_new,
 #endif
+#if CONFIG_DYNSEL_RESOURCE_SETS
+                                      .resource_added = forget_sets,
+                                      .resource_removed = forget_sets,
+#endif
                                       .try_select = try_select,
-                                      DYNSEL_LEAVES_OUT_CALLER};
+                                      DYNSEL_TAKES_ANY_RESOURCE DYNSEL_LEAVES_OUT_CALLER};
 
 dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
                                       const dynsel_options *options, size_t offset)

@@ -65,7 +65,7 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
                                            const dynsel_task *task)
 {
     dynsel_reason reason = DYNSEL_REASON_ONLY_CANDIDATE;
-    for (uint32_t i = 0; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < policy->count; i++) {
+    for (uint32_t i = 0; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < dynsel_policy_count(policy); i++) {
         const dynsel_reason other =
             i != index ? reason_against(policy, i, task) : DYNSEL_REASON_ONLY_CANDIDATE;
         reason = other > reason ? other : reason;
@@ -73,15 +73,41 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
     return reason;
 }
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+/* Whether there is a candidate after all. A look at one resource after the other may find the new
+ * one of a set not yet there, and the old one gone already; so it is repeated when a state has
+ * changed meanwhile. */
+static bool one_is_there(const dynsel_policy *policy, const dynsel_task *task)
+{
+    uint32_t before = 0;
+    do {
+        before = dynsel_word_load_acquire(&policy->state_changes);
+        for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
+            const uint32_t health = dynsel_word_load_acquire(&policy->queues[i].health);
+            if ((health & DYNSEL_HEALTH_LEAVES) == 0 && dynsel_is_candidate(policy, i, task)) {
+                return true;
+            }
+        }
+    } while (dynsel_word_load_relaxed(&policy->state_changes) != before);
+    return false;
+}
+#endif
+
 dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_task *task)
 {
-    return dynsel_policy_refuse_task(policy, 0, policy->count, task);
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    if (dynsel_policy_changes(policy) && task != NULL && one_is_there(policy, task)) {
+        return DYNSEL_E_AGAIN;
+    }
+#endif
+    return dynsel_policy_refuse_task(policy, 0, dynsel_policy_count(policy), task);
 }
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
 {
-    DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < policy->count && task != NULL);
+    DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < dynsel_policy_count(policy) &&
+                  task != NULL);
     return dynsel_is_candidate(policy, index, task);
 }
 #endif

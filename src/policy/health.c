@@ -16,7 +16,8 @@ enum {
 static dynsel_resource_state state_of(uint32_t health)
 {
     if ((health & DYNSEL_HEALTH_OUT) != 0) {
-        return DYNSEL_RESOURCE_OUT_OF_SERVICE;
+        return (health & DYNSEL_HEALTH_REMOVED) != 0 ? DYNSEL_RESOURCE_REMOVED
+                                                     : DYNSEL_RESOURCE_OUT_OF_SERVICE;
     }
     if ((health & DYNSEL_HEALTH_SUSPECT) != 0) {
         return DYNSEL_RESOURCE_SUSPECT;
@@ -50,6 +51,11 @@ bool dynsel_health_change(dynsel_policy *policy, uint32_t index, uint32_t *seen,
     if (!dynsel_word_swap(&policy->queues[index].health, seen, wanted)) {
         return false;
     }
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    if (before != after) {
+        (void)dynsel_word_add_synchronized(&policy->state_changes, 1);
+    }
+#endif
     const bool is_impaired = after != DYNSEL_RESOURCE_IN_SERVICE;
     if (is_impaired != (before != DYNSEL_RESOURCE_IN_SERVICE)) {
         (void)dynsel_word_add_relaxed(&policy->impaired, is_impaired ? 1 : (uint32_t)-1);
@@ -222,6 +228,9 @@ void dynsel_health_decide(dynsel_policy *policy, uint32_t index, bool wrong)
 #if CONFIG_DYNSEL_ERROR_TEXTS
 static const char *why_out(uint32_t health)
 {
+    if (CONFIG_DYNSEL_RESOURCE_SETS && (health & DYNSEL_HEALTH_REMOVED) != 0) {
+        return "it was removed from the policy: dynsel_policy_add_resource() brings it back";
+    }
     if (!CONFIG_DYNSEL_RESOURCE_STATES || (health & DYNSEL_HEALTH_OUT) != 0) {
         return "its device was lost, given up, or failed too often, or the program retired it: "
                "dynsel_resource_reinstate() tries again";
@@ -247,10 +256,10 @@ static dynsel_status check_index(const dynsel_policy *policy, size_t index, cons
     if (!dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, function);
     }
-    if (index >= policy->count) {
+    if (index >= dynsel_policy_count(policy)) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                               "the index is past the table: the policy has {} resources",
-                              policy->count);
+                              dynsel_policy_count(policy));
     }
     return DYNSEL_OK;
 }
@@ -288,8 +297,9 @@ dynsel_status dynsel_health_look(const dynsel_policy *policy, size_t index, cons
 {
     const dynsel_status status = check_index(policy, index, function);
     if (status == DYNSEL_OK) {
-        *state = is_lost(policy, index) ? DYNSEL_RESOURCE_LOST
-                                        : state_of(dynsel_health_of(&policy->queues[index]));
+        const dynsel_resource_state seen = state_of(dynsel_health_of(&policy->queues[index]));
+        *state =
+            seen != DYNSEL_RESOURCE_REMOVED && is_lost(policy, index) ? DYNSEL_RESOURCE_LOST : seen;
     }
     return status;
 }
@@ -335,7 +345,7 @@ static bool reinstate(dynsel_policy *policy, uint32_t index)
 {
     const uint32_t wanted = new_probation(policy);
     uint32_t seen = dynsel_word_load_relaxed(&policy->queues[index].health);
-    while ((seen & DYNSEL_HEALTH_LEAVES) != 0) {
+    while ((seen & DYNSEL_HEALTH_LEAVES) != 0 && (seen & DYNSEL_HEALTH_REMOVED) == 0) {
         if (dynsel_health_change(policy, index, &seen, wanted, DYNSEL_OK)) {
             return true;
         }
@@ -372,6 +382,10 @@ dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
     const dynsel_status status = check_index(policy, index, DYNSEL_TEXT(__func__));
     if (status != DYNSEL_OK) {
         return status;
+    }
+    if (dynsel_health_is_removed(&policy->queues[index])) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID,
+                           "the resource was removed: dynsel_policy_add_resource() brings it back");
     }
 #if CONFIG_DYNSEL_SHADOW_CHECK
     dynsel_word_store_relaxed(&policy->queues[index].mismatches, 0);

@@ -6,6 +6,7 @@
 #include <dynsel/resource_states.h>
 
 #include "base/fail.h"
+#include "policy/occupancy.h"
 #include "policy/statistics.h"
 #include "policy/usable.h"
 
@@ -22,6 +23,7 @@ enum {
     DYNSEL_HEALTH_PROBATION = 1u << 28, /* one piece of work at a time; COUNT successes to go */
     DYNSEL_HEALTH_TAKEN = 1u << 27,     /* on probation: by its one piece of work */
     DYNSEL_HEALTH_SUSPECT = 1u << 26, /* work exceeded its time limit: no new work until it ends */
+    DYNSEL_HEALTH_REMOVED = 1u << 25, /* with OUT: the policy does not have it any more */
     DYNSEL_HEALTH_NUMBER = 0x3fu << 16, /* of the probation */
     DYNSEL_HEALTH_COUNT = 0xffffu,      /* consecutive failures; on probation see there */
     DYNSEL_HEALTH_LEAVES =
@@ -48,6 +50,11 @@ static inline uint32_t dynsel_health_of(const dynsel_queue *queue)
     (void)queue;
     return 0;
 #endif
+}
+
+static inline bool dynsel_health_is_removed(const dynsel_queue *queue)
+{
+    return CONFIG_DYNSEL_RESOURCE_SETS && (dynsel_health_of(queue) & DYNSEL_HEALTH_REMOVED) != 0;
 }
 
 static inline bool dynsel_health_in_service(const dynsel_queue *queue)
@@ -148,6 +155,18 @@ static inline void dynsel_health_retire(dynsel_policy *policy, uint32_t index, d
 }
 #endif
 
+/* Fails because the resource is out of service. */
+#if CONFIG_DYNSEL_ERROR_TEXTS
+DYNSEL_RARE dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index);
+#else
+static inline dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
+}
+#endif
+
 #if CONFIG_DYNSEL_RESOURCE_STATES
 
 /* Changes the state from `seen` to `wanted`, and tells so. False: it has changed, seen: out. */
@@ -166,20 +185,30 @@ DYNSEL_RARE void dynsel_health_leave(dynsel_policy *policy, const dynsel_selecti
 
 /* Before work is started: DYNSEL_E_OUT_OF_SERVICE where the resource left after it was chosen,
  * DYNSEL_E_AGAIN where it is on probation and taken. */
-static inline dynsel_status dynsel_health_enter(dynsel_policy *policy, dynsel_selection *chosen)
+static inline dynsel_status dynsel_health_enter(dynsel_policy *policy, dynsel_selection *chosen,
+                                                dynsel_work *work)
 {
-    return DYNSEL_LIKELY(dynsel_policy_impairment(policy) == 0)
-               ? DYNSEL_OK
-               : dynsel_health_enter_impaired(policy, chosen);
+    if (!dynsel_occupancy_enter(policy, chosen->index, work)) {
+        return dynsel_resource_refuse(policy, chosen->index);
+    }
+    if (DYNSEL_LIKELY(dynsel_policy_impairment(policy) == 0)) {
+        return DYNSEL_OK;
+    }
+    const dynsel_status status = dynsel_health_enter_impaired(policy, chosen);
+    if (status != DYNSEL_OK) {
+        dynsel_occupancy_leave(policy, chosen->index, work);
+    }
+    return status;
 }
 
 #else
 
-static inline dynsel_status dynsel_health_enter(dynsel_policy *policy,
-                                                const dynsel_selection *chosen)
+static inline dynsel_status
+dynsel_health_enter(dynsel_policy *policy, const dynsel_selection *chosen, const dynsel_work *work)
 {
     (void)policy;
     (void)chosen;
+    (void)work;
     return DYNSEL_OK;
 }
 
@@ -188,8 +217,9 @@ static inline dynsel_status dynsel_health_enter(dynsel_policy *policy,
 /* The backend did not start the work: the opposite of dynsel_health_enter(). Retires the resource
  * where that is out of service. */
 static inline void dynsel_health_note_refusal(dynsel_policy *policy, const dynsel_selection *chosen,
-                                              dynsel_status status)
+                                              dynsel_work *work, dynsel_status status)
 {
+    dynsel_occupancy_leave(policy, chosen->index, work);
 #if CONFIG_DYNSEL_RESOURCE_STATES
     dynsel_health_leave(policy, chosen);
 #endif
@@ -197,17 +227,5 @@ static inline void dynsel_health_note_refusal(dynsel_policy *policy, const dynse
         dynsel_health_retire(policy, chosen->index, status);
     }
 }
-
-/* Fails because the resource is out of service. */
-#if CONFIG_DYNSEL_ERROR_TEXTS
-DYNSEL_RARE dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index);
-#else
-static inline dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index)
-{
-    (void)policy;
-    (void)index;
-    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
-}
-#endif
 
 #endif

@@ -56,10 +56,57 @@ static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_
     return DYNSEL_OK;
 }
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+
+dynsel_status dynsel_policy_take_any(dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return DYNSEL_OK;
+}
+
+static dynsel_status check_changes(const dynsel_policy_ops *ops, const dynsel_options *options)
+{
+    return options != NULL && options->may_change && ops->add_resource == NULL
+               ? DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
+                                "options.may_change is for policies with the operation "
+                                "add_resource, which this one lacks",
+                                0)
+               : DYNSEL_OK;
+}
+
+/* Resources of any backend may come, and work is counted in its slot. */
+static void allow_changes(dynsel_policy *policy, const dynsel_options *options)
+{
+    if (options != NULL && options->may_change) {
+        policy->submit_flags |=
+            DYNSEL_SUBMIT_CHANGES | DYNSEL_SUBMIT_WITH_SLOTS | DYNSEL_SUBMIT_THROUGH_BACKENDS;
+        policy->adapt = options->adapt;
+    }
+}
+
+#else
+
+static dynsel_status check_changes(const dynsel_policy_ops *ops, const dynsel_options *options)
+{
+    (void)ops;
+    (void)options;
+    return DYNSEL_OK;
+}
+
+static void allow_changes(dynsel_policy *policy, const dynsel_options *options)
+{
+    (void)policy;
+    (void)options;
+}
+
+#endif
+
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                     const dynsel_options *options, size_t offset)
 {
     dynsel_status status = dynsel_in_interrupt() ? DYNSEL_E_CONTEXT : check_new(policy, ops);
+    status = status == DYNSEL_OK ? check_changes(ops, options) : status;
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -76,6 +123,7 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
         return status;
     }
     policy->submit_flags |= has_custom_submit(ops) ? DYNSEL_SUBMIT_CUSTOM : 0;
+    allow_changes(policy, options);
 #if CONFIG_DYNSEL_RESOURCE_STATES
     policy->resource_changed = options != NULL ? options->resource_changed : NULL;
 #endif
@@ -103,7 +151,7 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
         (void)dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
         return NULL;
     }
-    *count = policy->count;
+    *count = dynsel_policy_count(policy);
     return policy->resources;
 }
 

@@ -30,6 +30,14 @@ void dynsel_note_time(struct dynsel_slot *slot, uint64_t end_ns);
 #define DYNSEL_HEARS_TIMES
 #endif
 
+/* In the operations of a policy that has nothing to prepare for another resource. */
+#if CONFIG_DYNSEL_RESOURCE_SETS
+dynsel_status dynsel_policy_take_any(dynsel_policy *policy, uint32_t index);
+#define DYNSEL_TAKES_ANY_RESOURCE .add_resource = dynsel_policy_take_any,
+#else
+#define DYNSEL_TAKES_ANY_RESOURCE
+#endif
+
 /* In the operations of a policy that knows no times. */
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
 #define DYNSEL_LEAVES_OUT_CALLER .leaves_out_caller = true,

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "policy/default_backends.h"
 #include "policy/device.h"
+#include "policy/health.h"
 #include "policy/usable.h"
 
 static bool can_report(const dynsel_backend_ops *ops, uint32_t needs)
@@ -137,12 +138,19 @@ static dynsel_status attach_or_leave_out(dynsel_policy *policy, uint32_t index, 
     return policy->count != 0 ? DYNSEL_OK : status;
 }
 
+void dynsel_table_detach(dynsel_policy *policy, uint32_t index)
+{
+    dynsel_backend *backend = policy->resources[index].backend;
+    if (backend->ops->detach != NULL) {
+        backend->ops->detach(backend, policy->queues[index].own);
+    }
+}
+
 void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        dynsel_backend *backend = policy->resources[i].backend;
-        if (backend->ops->detach != NULL) {
-            backend->ops->detach(backend, policy->queues[i].own);
+        if (!dynsel_health_is_removed(&policy->queues[i])) {
+            dynsel_table_detach(policy, i);
         }
     }
 }

@@ -14,7 +14,10 @@
  * has the attached ones, for dynsel_table_leave(). options: may be NULL. */
 dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options);
 
-/* Detaches the first `count` resources. */
+/* Ends the use of one resource. */
+void dynsel_table_detach(dynsel_policy *policy, uint32_t index);
+
+/* Detaches the first `count` resources, but for those that were removed. */
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
 void dynsel_table_leave(dynsel_policy *policy, uint32_t count);
 #else

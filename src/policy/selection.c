@@ -21,7 +21,8 @@ dynsel_status dynsel_selection_check(const dynsel_selection *selection, const ch
     if (!dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, function);
     }
-    if (!dynsel_policy_is_of_life(policy, selection->life) || selection->index >= policy->count) {
+    if (!dynsel_policy_is_of_life(policy, selection->life) ||
+        selection->index >= dynsel_policy_count(policy)) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                               "the policy was deinitialized since it chose, or the selection is "
                               "not one that dynsel_select() made",

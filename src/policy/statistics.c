@@ -48,10 +48,10 @@ dynsel_status dynsel_get_statistics(const dynsel_policy *policy, size_t index,
     if (!dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
     }
-    if (index >= policy->count || counts == NULL) {
+    if (index >= dynsel_policy_count(policy) || counts == NULL) {
         return DYNSEL_FAIL_NUMBER(
             DYNSEL_E_INVALID, "counts is NULL, or the index is past the {} resources of the policy",
-            policy->count);
+            dynsel_policy_count(policy));
     }
     if (!CONFIG_DYNSEL_STATISTICS) {
         return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "set CONFIG_DYNSEL_STATISTICS");

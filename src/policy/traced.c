@@ -60,7 +60,7 @@ static void put_policy(const dynsel_policy *policy, uint16_t number, bool is_use
     const char *const name = policy->ops->name != NULL ? policy->ops->name : "";
     dynsel_trace_put(DYNSEL_TRACE_POLICY, place, policy->trace_option, (uintptr_t)policy);
     dynsel_trace_put_name(DYNSEL_TRACE_POLICY_NAME, (dynsel_trace_place){.policy = number}, name);
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         put_resource(policy, number, i);
     }
 }
@@ -88,6 +88,14 @@ uint32_t dynsel_traced_enter(dynsel_policy *policy)
     dynsel_word_store_relaxed(&policy->trace_number, known);
     dynsel_word_store_release(&policy->trace_life, life);
     return known;
+}
+
+void dynsel_traced_resource(dynsel_policy *policy, uint32_t index)
+{
+    if (dynsel_trace_is_on() &&
+        dynsel_word_load_acquire(&policy->trace_life) == dynsel_trace_life()) {
+        put_resource(policy, (uint16_t)dynsel_word_load_relaxed(&policy->trace_number), index);
+    }
 }
 
 static inline void put_at(dynsel_trace_event event, const dynsel_selection *selection,

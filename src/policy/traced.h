@@ -26,6 +26,9 @@ static inline uint32_t dynsel_traced_number(dynsel_policy *policy)
                : dynsel_traced_enter(policy);
 }
 
+/* Names a resource that was added, if the policy has a name in the trace. */
+void dynsel_traced_resource(dynsel_policy *policy, uint32_t index);
+
 static inline dynsel_trace_place dynsel_traced_place(dynsel_policy *policy, uint32_t index,
                                                      uint32_t piece)
 {
@@ -272,6 +275,12 @@ static inline uint64_t dynsel_traced_now(void)
 static inline void dynsel_traced_note_load(const dynsel_policy *policy)
 {
     (void)policy;
+}
+
+static inline void dynsel_traced_resource(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
 }
 
 static inline void dynsel_traced_option(const dynsel_policy *policy, uint64_t option)

@@ -8,7 +8,7 @@ void dynsel_traced_put_candidates(const dynsel_selection *selection, const dynse
     const dynsel_policy *const policy = selection->policy;
     uint64_t candidates = 0;
     uint64_t forms = 0;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         const uint64_t bit = (uint64_t)1 << i;
         candidates |= dynsel_is_candidate(policy, i, task) ? bit : 0;
         forms |= dynsel_function_for(task, policy->resources[i].backend) != NULL ? bit : 0;

@@ -15,7 +15,8 @@ enum {
     DYNSEL_SUBMIT_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
     DYNSEL_SUBMIT_CUSTOM =
         2, /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
-    DYNSEL_SUBMIT_BY_PARENT = 8 /* the parent of this process initialized it: no use */
+    DYNSEL_SUBMIT_BY_PARENT = 8, /* the parent of this process initialized it: no use */
+    DYNSEL_SUBMIT_CHANGES = 16   /* its set of resources may change */
 };
 
 enum {
@@ -34,6 +35,23 @@ DYNSEL_RARE dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy,
 static inline bool dynsel_policy_is_initialized(const dynsel_policy *policy)
 {
     return policy != NULL && policy->self == policy;
+}
+
+/* How many resources are in the table. It may grow meanwhile: loops that need the same number twice
+ * keep it. */
+static inline uint32_t dynsel_policy_count(const dynsel_policy *policy)
+{
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    return dynsel_number_load_acquire(&policy->count);
+#else
+    return policy->count;
+#endif
+}
+
+/* Whether resources may be added to and removed from it. */
+static inline bool dynsel_policy_changes(const dynsel_policy *policy)
+{
+    return CONFIG_DYNSEL_RESOURCE_SETS && (policy->submit_flags & DYNSEL_SUBMIT_CHANGES) != 0;
 }
 
 /* By the caller: not from an interrupt. */

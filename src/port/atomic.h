@@ -17,6 +17,25 @@
 #include "port/atomic_plain.h"
 #endif
 
+/* A plain number of a public structure, which one thread at a time changes while others read it. */
+static inline uint32_t dynsel_number_load_acquire(const uint32_t *number)
+{
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    return __atomic_load_n(number, __ATOMIC_ACQUIRE);
+#else
+    return *(const volatile uint32_t *)number;
+#endif
+}
+
+static inline void dynsel_number_store_release(uint32_t *number, uint32_t value)
+{
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    __atomic_store_n(number, value, __ATOMIC_RELEASE);
+#else
+    *(volatile uint32_t *)number = value;
+#endif
+}
+
 /* One less, but never less than 0. */
 static inline void dynsel_word_decrease(dynsel_word *word)
 {

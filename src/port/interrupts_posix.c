@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * On a host the interrupts are signals, and a critical section blocks them all. For programs of one
- * thread: to try out a bare-metal program, and for the library's own tests.
+ * thread: to try out a bare-metal program, and for the library's own tests. Weak, because a program
+ * may have its own, and the library may be one object.
  */
 #define _GNU_SOURCE /* ppoll() */
 
@@ -17,7 +18,7 @@ static volatile sig_atomic_t sleeping; /* code that runs meanwhile is a handler 
 static sigset_t outside; /* the signals that are blocked outside of the critical section */
 
 /* The old mask is kept after signals are blocked, when no handler can interfere. */
-uint32_t dynsel_port_enter_critical(void)
+__attribute__((weak)) uint32_t dynsel_port_enter_critical(void)
 {
     sigset_t all;
     sigset_t before;
@@ -29,7 +30,7 @@ uint32_t dynsel_port_enter_critical(void)
     return (uint32_t)depth++;
 }
 
-void dynsel_port_leave_critical(uint32_t before)
+__attribute__((weak)) void dynsel_port_leave_critical(uint32_t before)
 {
     depth = (sig_atomic_t)before;
     if (depth == 0) {
@@ -47,7 +48,7 @@ static bool has_handler(int number)
 }
 
 /* A blocked signal with a handler means that the handler runs. */
-bool dynsel_port_in_interrupt(void)
+__attribute__((weak)) bool dynsel_port_in_interrupt(void)
 {
     sigset_t blocked;
     (void)sigprocmask(SIG_BLOCK, NULL, &blocked);
@@ -61,7 +62,7 @@ bool dynsel_port_in_interrupt(void)
 }
 
 /* Lets a signal in and returns; unlike on bare metal its handler has run then. */
-void dynsel_port_wait_for_event(uint64_t longest_ns)
+__attribute__((weak)) void dynsel_port_wait_for_event(uint64_t longest_ns)
 {
     enum { NS_PER_S = 1000000000 };
     const struct timespec longest = {.tv_sec = (time_t)(longest_ns / NS_PER_S),

@@ -26,7 +26,7 @@ DYNSEL_RARE void dynsel_note_failure(dynsel_work *work, dynsel_status status,
                                      uint32_t failures_before);
 
 /* dynsel_work_call() in the thread that starts the work, inlined in the backends of the library. */
-static inline void dynsel_call(dynsel_work *work)
+static inline void dynsel_call_inline(dynsel_work *work)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status =

@@ -106,7 +106,7 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
 
 /* With a backend that marks ends, the task function may be writing its event in another thread
  * until the mark. */
-static bool has_left_event(const dynsel_slot *slot)
+bool dynsel_in_flight_has_left_event(const dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
     if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
@@ -122,7 +122,8 @@ dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynse
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    *done = has_left_event(slot) ? slot->work.done : (dynsel_event){.native = NULL};
+    *done =
+        dynsel_in_flight_has_left_event(slot) ? slot->work.done : (dynsel_event){.native = NULL};
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }

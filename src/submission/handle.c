@@ -43,7 +43,7 @@ dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission)
 const dynsel_resource *dynsel_submission_resource(const dynsel_submission *submission)
 {
     const dynsel_policy *policy = dynsel_submission_policy(submission);
-    return dynsel_policy_is_usable(policy) && submission->index < policy->count
+    return dynsel_policy_is_usable(policy) && submission->index < dynsel_policy_count(policy)
                ? &policy->resources[submission->index]
                : NULL;
 }

@@ -13,7 +13,7 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void)
 static bool queues_are_in_order(const dynsel_policy *policy)
 {
     uint32_t impaired = 0;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         const uint32_t health = dynsel_health_of(&policy->queues[i]);
         impaired += (health & (DYNSEL_HEALTH_LEAVES | DYNSEL_HEALTH_PROBATION)) != 0 ? 1 : 0;
         if (!dynsel_in_flight_queue_is_whole(policy, i)) {
@@ -31,6 +31,7 @@ bool dynsel_invariants_hold(const dynsel_policy *policy)
     if (policy == NULL) {
         return true;
     }
-    return dynsel_policy_is_usable(policy) && policy->count >= 1 &&
-           policy->count <= CONFIG_DYNSEL_MAX_RESOURCES && queues_are_in_order(policy);
+    return dynsel_policy_is_usable(policy) && dynsel_policy_count(policy) >= 1 &&
+           dynsel_policy_count(policy) <= CONFIG_DYNSEL_MAX_RESOURCES &&
+           queues_are_in_order(policy);
 }

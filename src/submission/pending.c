@@ -231,7 +231,7 @@ static inline dynsel_status start_chosen(dynsel_slot *slot)
     dynsel_policy *const policy = slot->selection.policy;
     const uint32_t index = slot->selection.index;
     dynsel_backend *const backend = policy->resources[index].backend;
-    dynsel_status status = dynsel_health_enter(policy, &slot->selection);
+    dynsel_status status = dynsel_health_enter(policy, &slot->selection, &slot->work);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
@@ -239,7 +239,7 @@ static inline dynsel_status start_chosen(dynsel_slot *slot)
     const uint64_t since = dynsel_traced_now();
     status = backend->ops->start(backend, &slot->work);
     if (status != DYNSEL_OK) {
-        dynsel_health_note_refusal(policy, &slot->selection, status);
+        dynsel_health_note_refusal(policy, &slot->selection, &slot->work, status);
         return status;
     }
     dynsel_traced_start(&slot->selection, backend, since);

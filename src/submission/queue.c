@@ -168,20 +168,20 @@ static const dynsel_slot *find_ended(const dynsel_queue *queue, const dynsel_slo
 }
 
 /*
- * Reaper only. Completes work from `first` on, which is in the list before `ended`, as far as one
- * question can. Returns `ended` where the next question can go on; NULL: work has failed, or
+ * Reaper only. Completes work from `first` on, which is in the list before `ended` or is it, as far
+ * as one question can. Returns `ended` where the next question can go on; NULL: work has failed, or
  * `first` is `ended`.
  */
-static const dynsel_slot *complete_before(dynsel_slot *first, const dynsel_slot *ended)
+static const dynsel_slot *complete_to(dynsel_slot *first, const dynsel_slot *ended)
 {
     const dynsel_work *works[DYNSEL_MOST_ENDED];
     dynsel_backend *const backend = ended->work.where->backend;
-    dynsel_slot *slot = first;
+    const dynsel_slot *slot = first;
     size_t count = 0;
-    while (count < DYNSEL_MOST_ENDED && slot != ended && is_asked_with_others(slot)) {
+    while (count < DYNSEL_MOST_ENDED && slot != NULL && is_asked_with_others(slot)) {
         works[count] = &slot->work;
         count++;
-        slot = dynsel_slot_at(dynsel_word_load_acquire(&slot->next));
+        slot = slot != ended ? dynsel_slot_at(dynsel_word_load_acquire(&slot->next)) : NULL;
     }
     if (count > 1) {
         if (backend->ops->poll_ended(backend, works, count) != DYNSEL_OK) {
@@ -203,7 +203,7 @@ static const dynsel_slot *find_ended(const dynsel_queue *queue, const dynsel_slo
     return NULL;
 }
 
-static const dynsel_slot *complete_before(const dynsel_slot *first, const dynsel_slot *ended)
+static const dynsel_slot *complete_to(const dynsel_slot *first, const dynsel_slot *ended)
 {
     (void)first;
     return ended;
@@ -222,7 +222,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (later != NULL) {
-            later = complete_before(slot, later);
+            later = complete_to(slot, later);
         }
         if ((!dynsel_slot_poll(slot) && !dynsel_slot_has_failed(slot)) || !take_head(queue, slot)) {
             break;
@@ -266,20 +266,25 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Reaper only. */
-static void reap_many(dynsel_queue *queue, uint32_t count)
+/* Reaper only: the last of the first `count` command groups, if it has ended and its backend can be
+ * asked about them together. */
+static dynsel_slot *find_ended_of(const dynsel_queue *queue, uint32_t count)
 {
-    dynsel_slot *const slot = slot_behind(queue, count);
+    dynsel_slot *const slot = count != 0 ? slot_behind(queue, count - 1) : NULL;
     const bool has_ended = slot != NULL && dynsel_slot_can_be_pending(slot) &&
                            slot->work.where->backend->ops->poll_ended != NULL &&
                            !dynsel_slot_goes_on(slot);
-    reap(queue, NULL, has_ended ? slot : NULL);
+    return has_ended ? slot : NULL;
 }
 
-void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
+void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t most, uint32_t least)
 {
     if (dynsel_word_load_relaxed(&queue->head) != DYNSEL_NO_SLOT && become_reaper(queue)) {
-        reap_many(queue, count);
+        const dynsel_slot *ended = NULL;
+        for (uint32_t count = most; ended == NULL && count >= least && count != 0; count /= 2) {
+            ended = find_ended_of(queue, count);
+        }
+        reap(queue, NULL, ended);
         dynsel_word_store_release(&queue->reaper, 0);
     }
 }
@@ -315,7 +320,7 @@ void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend)
     const uint32_t left_out = dynsel_word_load_relaxed(&queue->looks_left_out);
     dynsel_word_store_relaxed(&queue->looks_left_out, left_out != 0 ? left_out - 1 : LEFT_OUT);
     if (left_out == 0 && become_reaper(queue)) {
-        reap_many(queue, length_of(queue) / 4 * 3);
+        reap(queue, NULL, find_ended_of(queue, length_of(queue) / 4 * 3));
         dynsel_word_store_release(&queue->reaper, 0);
     }
 }

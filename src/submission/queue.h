@@ -63,14 +63,16 @@ void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
  * a slot to which the caller holds a reference, or NULL. */
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
-/* As dynsel_queue_reap() without a reference, when many are in flight: where a command group behind
- * `count` others has ended, the backend is asked about those together. */
+/* As dynsel_queue_reap() without a reference, when many are in flight: where the first `most`
+ * command groups have ended, or else half as many, down to `least`, the backend is asked about them
+ * together. */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count);
+void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t most, uint32_t least);
 #else
-static inline void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
+static inline void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t most, uint32_t least)
 {
-    (void)count;
+    (void)most;
+    (void)least;
     dynsel_queue_reap(queue, NULL);
 }
 #endif

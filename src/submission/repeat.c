@@ -244,7 +244,8 @@ static void run_again(dynsel_slot *first)
     dynsel_slot *const second = slot_of_next_run(first, record);
     const dynsel_status status = second != NULL ? start_second(first, second) : DYNSEL_E_AGAIN;
     if (status == DYNSEL_E_AGAIN ||
-        (status == DYNSEL_E_OUT_OF_SERVICE && record->refused++ < first->selection.policy->count)) {
+        (status == DYNSEL_E_OUT_OF_SERVICE &&
+         record->refused++ < dynsel_policy_count(first->selection.policy))) {
         dynsel_repeat_enter(number, DYNSEL_REPEAT_READY);
     } else if (status != DYNSEL_OK) {
         record->index = first->selection.index;

@@ -5,10 +5,12 @@
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "policy/policy.h"
+#include "policy/resource_set.h"
 #include "port/spinlock.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/request.h"
+#include "submission/resource_states.h"
 
 const char *dynsel_resource_state_text(dynsel_resource_state state)
 {
@@ -56,6 +58,9 @@ static dynsel_spinlock lock;
 static void forget(void)
 {
     dynsel_spinlock_release(&lock);
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    dynsel_sets_forget();
+#endif
 }
 
 void (*const dynsel_fork_states)(void) = forget;
@@ -63,7 +68,7 @@ void (*const dynsel_fork_states)(void) = forget;
 
 static bool another_is_in_service(const dynsel_policy *policy, size_t index)
 {
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         if (i != index && dynsel_health_in_service(&policy->queues[i])) {
             return true;
         }
@@ -71,8 +76,7 @@ static bool another_is_in_service(const dynsel_policy *policy, size_t index)
     return false;
 }
 
-/* Under the lock: from in service, on probation or suspect to `wanted`, from draining to out of
- * service. */
+/* Under the lock. */
 static dynsel_status take_out(dynsel_policy *policy, size_t index, uint32_t wanted,
                               const char *function)
 {
@@ -98,17 +102,21 @@ static dynsel_status take_out(dynsel_policy *policy, size_t index, uint32_t want
     return DYNSEL_OK;
 }
 
+dynsel_status dynsel_resource_take_out(dynsel_policy *policy, size_t index, uint32_t wanted,
+                                       const char *function)
+{
+    dynsel_spinlock_acquire(&lock);
+    const dynsel_status status = take_out(policy, index, wanted, function);
+    dynsel_spinlock_release(&lock);
+    return status;
+}
+
 static dynsel_status take_out_checked(dynsel_policy *policy, size_t index, uint32_t wanted,
                                       const char *function)
 {
     dynsel_resource_state state = DYNSEL_RESOURCE_IN_SERVICE;
-    dynsel_status status = dynsel_health_look(policy, index, function, &state);
-    if (status == DYNSEL_OK) {
-        dynsel_spinlock_acquire(&lock);
-        status = take_out(policy, index, wanted, function);
-        dynsel_spinlock_release(&lock);
-    }
-    return status;
+    const dynsel_status status = dynsel_health_look(policy, index, function, &state);
+    return status == DYNSEL_OK ? dynsel_resource_take_out(policy, index, wanted, function) : status;
 }
 
 dynsel_status dynsel_resource_drain(dynsel_policy *policy, size_t index)
@@ -137,6 +145,9 @@ dynsel_status dynsel_resource_give_up(dynsel_policy *policy, size_t index)
     }
     if (dynsel_must_not_wait()) {
         return DYNSEL_REFUSE_TO_WAIT(function, "the work might be that of this function");
+    }
+    if (dynsel_health_is_removed(&policy->queues[index])) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_OUT_OF_SERVICE, "the resource was removed", 0);
     }
     if (!dynsel_queue_give_up(policy, (uint32_t)index)) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,

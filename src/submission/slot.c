@@ -137,6 +137,7 @@ dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)
 static inline void make_free(dynsel_slot *slot, uint32_t word)
 {
     const uint32_t generation = dynsel_slot_generation(word) + 1;
+    dynsel_occupancy_end(&slot->selection, &slot->work);
     dynsel_slot_note_free();
     dynsel_word_store_release(&slot->word,
                               generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);

@@ -82,6 +82,10 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
+/* Whether the task function has left its event in slot->work.done, and left it there. slot: the
+ * caller holds a reference. */
+bool dynsel_in_flight_has_left_event(const dynsel_slot *slot);
+
 /* dynsel_cancel() for work that has a slot. */
 dynsel_status dynsel_in_flight_cancel(const dynsel_submission *submission);
 

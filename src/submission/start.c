@@ -67,7 +67,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         dynsel_function_at(request->policy, selection->index, request->task);
     dynsel_status status = DYNSEL_E_UNSUPPORTED;
     if (DYNSEL_LIKELY(function != NULL)) {
-        status = dynsel_health_enter(request->policy, selection);
+        status = dynsel_health_enter(request->policy, selection, work);
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return withdraw(request, selection, function, status);
         }
@@ -86,7 +86,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
             dynsel_count_submission(request->policy, selection->index);
             return DYNSEL_OK;
         }
-        dynsel_health_note_refusal(request->policy, selection, status);
+        dynsel_health_note_refusal(request->policy, selection, work, status);
     }
     return withdraw(request, selection, function, status);
 }
@@ -136,7 +136,7 @@ static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
         if (!CONFIG_DYNSEL_RESOURCE_STATES || refused == 0) { /* later ones may be the library's */
             refusal = dynsel_details_of(made.status, made.failures_before);
         }
-        if (refused == request->policy->count) {
+        if (refused == dynsel_policy_count(request->policy)) {
             return fail_as_refused(&refusal);
         }
         made = dynsel_start_once(request, work, chosen);

@@ -100,7 +100,8 @@ static inline dynsel_status dynsel_choose_traced(const dynsel_submit_options *op
         dynsel_traced_candidates(selection, task);
     }
     const dynsel_status status = policy->ops->try_select(policy, task, selection);
-    if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK && selection->index >= policy->count) {
+    if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK &&
+        selection->index >= dynsel_policy_count(policy)) {
         return dynsel_refuse_choice(options, selection->index);
     }
     if (is_traced) {

@@ -72,7 +72,7 @@ dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
             out);
     }
     dynsel_fork_leave(policy);
-    dynsel_table_leave(policy, policy->count);
+    dynsel_table_leave(policy, dynsel_policy_count(policy));
     *policy = (dynsel_policy){0};
     return DYNSEL_OK;
 }

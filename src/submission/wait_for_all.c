@@ -128,7 +128,7 @@ dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
         return status;
     }
     do {
-        for (uint32_t i = 0; status == DYNSEL_OK && i < policy->count; i++) {
+        for (uint32_t i = 0; status == DYNSEL_OK && i < dynsel_policy_count(policy); i++) {
             status = drain(&policy->queues[i], deadline_ns);
             if (status == DYNSEL_OK) {
                 dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
@@ -210,7 +210,7 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     if (!dynsel_policy_outlives(policy) && !CONFIG_DYNSEL_COMMAND_GROUPS) {
         return 0;
     }
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         dynsel_queue_reap_after_others(&policy->queues[i]);
     }
 #if CONFIG_DYNSEL_TIME_LIMITS
@@ -221,7 +221,7 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     for (uint32_t number = 1; number <= open; number++) {
         held += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
     }
-    for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
+    for (uint32_t i = 0; held == 0 && i < dynsel_policy_count(policy); i++) {
         dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
     }
     if (held == 0) {

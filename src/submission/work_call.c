@@ -35,5 +35,5 @@ void dynsel_work_call(dynsel_work *work)
         return;
     }
 #endif
-    dynsel_call(work);
+    dynsel_call_inline(work);
 }

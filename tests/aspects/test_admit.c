@@ -496,6 +496,50 @@ static void error_text_with_invalid_numbers_is_formatted(void **state)
 }
 #endif
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+static dynsel_status take_any(dynsel_policy *base, uint32_t index)
+{
+    (void)base;
+    (void)index;
+    return DYNSEL_OK;
+}
+
+static void added_device_is_verified(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {
+        .name = "first of all", .try_select = choose, .add_resource = take_any};
+    NEEDS_ROOM();
+    const dynsel_resource first = described(&good);
+    const dynsel_resource second = described(&liar);
+    const dynsel_resource third = described(&little);
+    const dynsel_resource fourth = described(&stranger);
+    assert_status(
+        DYNSEL_OK,
+        dynsel_policy_init(&policy, &ops,
+                           &(dynsel_options){.resources = &first, .count = 1, .may_change = true}));
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_add_resource(&policy, &second, NULL));
+    assert_error_says(liar.name);
+    assert_error_says(dynsel_aspect_name(ASPECT(THIRD)));
+    assert_error_says("dynsel_policy_add_resource: ");
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_add_resource(&policy, &fourth, NULL));
+    const dynsel_resource both[] = {third, second};
+    assert_status(
+        DYNSEL_E_ASPECT,
+        dynsel_policy_set_resources(&policy, &(dynsel_options){.resources = both, .count = 2}, 0));
+    assert_int_equal(little.attached, 0);
+    assert_int_equal(policy.count, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_add_resource(&policy, &third, NULL));
+    assert_int_equal(little.attached, 1);
+    /* what it can do counts in choices */
+    const dynsel_task needing = {.function = (dynsel_task_fn)1, .aspects = BIT(SECOND)};
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_select(&policy, &needing, &selection));
+    assert_int_equal(selection.index, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +559,9 @@ int main(void)
         TEST(device_with_failing_describe_fails_init),
         TEST(init_describes_each_resource_once),
         TEST(backend_without_describe_is_recognized_by_name),
+#if CONFIG_DYNSEL_RESOURCE_SETS
+        TEST(added_device_is_verified),
+#endif
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
         TEST(offset_counts_admitted_devices_only),
 #endif

@@ -18,6 +18,8 @@ WITHOUT_OPTION = (
     "a command comes after {} events",
     "a command group has at most 8 key words",
     "the driver has no {} KiB of shared memory",
+    "the log has {} bytes",
+    "the file needs {} bytes of memory",
 )
 
 

@@ -18,6 +18,7 @@ config DYNSEL_HAS_RADIO
 	bool
 
 source "boards/*/Kconfig.board"
+source "$(DYNSEL_MENU)/Kconfig.products"
 
 config DYNSEL_CACHE
 	bool "Cache"
@@ -171,7 +172,7 @@ def build_tree():
 def library_tree(suffix=""):
     """A tree with the whole library, and nothing that uses it."""
     top = Path(tempfile.mkdtemp(prefix="dynsel-library-", suffix=suffix))
-    for name in ("SConstruct", "Kconfig"):
+    for name in ("SConstruct", "Kconfig", "LICENSE"):
         shutil.copy(TOP / name, top / name)
     for folder in ("site_scons", "boards", "configs", "include", "src"):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -7,6 +7,7 @@ import unittest
 import support
 from dynsel_build import config as configs, explain, matrix, variants
 from dynsel_build.errors import UserMistake
+from dynsel_build.trees import own
 
 
 class Case(unittest.TestCase):
@@ -14,7 +15,7 @@ class Case(unittest.TestCase):
         top = support.menu_tree(kconfig, **files)
         self.addCleanup(shutil.rmtree, top)
         fragments = [name for name in files if not name.startswith("board__")]
-        return configs.load(top, board, configs.layers_of(top, board, fragments),
+        return configs.load(own(top), board, configs.layers_of(own(top), board, fragments),
                             "+".join([board, *fragments]))
 
     def mistakes(self, *args, **kwargs):
@@ -223,9 +224,9 @@ class Names(Case):
                  "VARIANTS= names boards and fragments itself; leave out BOARD= and CONF="),
                 ({"BOARD": ","}, "BOARD= and VARIANTS= need at least one name; boards: plain, radio")):
             with self.assertRaises(UserMistake) as caught:
-                variants.chosen(top, arguments)
+                variants.chosen(own(top), arguments)
             self.assertEqual(caught.exception.lines, [message])
-        names = [v.name for v in variants.chosen(top, {"VARIANTS": "plain,radio+debug plain"})]
+        names = [v.name for v in variants.chosen(own(top), {"VARIANTS": "plain,radio+debug plain"})]
         self.assertEqual(names, ["plain", "radio+debug"])
 
     def test_setting_in_variant_name_takes_effect(self):
@@ -233,15 +234,15 @@ class Names(Case):
         self.addCleanup(shutil.rmtree, top)
         for arguments in ({"BOARD": "plain", "CONF": "debug~CACHE=y~CACHE_LINES=3"},
                           {"VARIANTS": "plain+debug~CACHE=y~CACHE_LINES=3"}):
-            (variant,) = variants.chosen(top, arguments)
+            (variant,) = variants.chosen(own(top), arguments)
             self.assertEqual(variant.name, "plain+debug~CACHE=y~CACHE_LINES=3")
-            config = configs.load(top, variant.board, variant.layers(top), variant.name)
+            config = configs.load(own(top), variant.board, variant.layers(own(top)), variant.name)
             self.assertEqual(config["DYNSEL_CACHE_LINES"], 3)
 
     def test_matrix_flips_each_option_once(self):
         top = support.menu_tree(board__radio="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n")
         self.addCleanup(shutil.rmtree, top)
-        flipped, notes = matrix.flipped(top, variants.Variant("radio"))
+        flipped, notes = matrix.flipped(own(top), variants.Variant("radio"))
         self.assertEqual(notes, [])
         self.assertEqual([v.name for v in flipped], ["radio~CACHE=n~RADIO=n", "radio~RADIO=n",
                                                     "radio~COLOUR_BLUE=y", "radio~COLOUR_RADIO=y"])

@@ -78,6 +78,12 @@ class Project(unittest.TestCase):
                       *LIBRARIES, "-o", "outside")
         self.works("outside")
 
+    @unittest.skipUnless(CC == "gcc" and shutil.which("g++"), "another board's compiler, or no g++")
+    def test_cpp_program_builds_with_pkg_config(self):
+        self.run_here("g++", "-std=c++17", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "main.cpp",
+                      *self.pkg_config("--cflags", "--libs"), "-o", "outside")
+        self.works("outside")
+
     def test_pkg_config_names_variant(self):
         first = (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8").splitlines()[0]
         self.assertIn(f" for the variant {self.pkg_config('--variable=variant')[0]}; ", first)
@@ -132,7 +138,7 @@ endif()
 
     def test_all_public_headers_are_installed(self):
         top = TOP / "include/dynsel"
-        wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".def")} | set(GENERATED)
+        wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".hpp", ".def")} | set(GENERATED)
         self.assertEqual({p.name for p in (ROOT / "include/dynsel").iterdir()}, wanted)
 
     def test_installed_files_are_readable_by_all(self):

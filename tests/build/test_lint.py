@@ -6,6 +6,7 @@ import unittest
 
 import support
 from dynsel_build import lint, variants
+from dynsel_build.trees import own
 
 USES = "".join(f"#if CONFIG_DYNSEL_{n}\n#endif\n" for n in (
     "RADIO", "CACHE_LINES", "MASK", "GREETING", "COLOUR_RED", "COLOUR_BLUE", "BOARD_PLAIN", "BOARD_RADIO"))
@@ -19,7 +20,7 @@ class Lint(unittest.TestCase):
         support.write(top / "src/SConscript", 'component("x", ["x.c"])\n')
         default, variants.DEFAULT_BOARD = variants.DEFAULT_BOARD, "plain"
         try:
-            return lint.lint(top)
+            return lint.lint(own(top))
         finally:
             variants.DEFAULT_BOARD = default
 
@@ -72,7 +73,7 @@ class Lint(unittest.TestCase):
         top = support.menu_tree()
         self.addCleanup(shutil.rmtree, top)
         support.write(top / "src/x.c", "")
-        self.assertEqual(lint.unlisted_sources(top), ["src/x.c: no build compiles it; list it in src/SConscript"])
+        self.assertEqual(lint.unlisted_sources(own(top)), ["src/x.c: no build compiles it; list it in src/SConscript"])
 
 
 if __name__ == "__main__":

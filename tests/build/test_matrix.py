@@ -8,6 +8,7 @@ import unittest
 import support
 from support import scons
 from dynsel_build import config as configs, matrix, variants
+from dynsel_build.trees import own
 
 
 class Drawing(unittest.TestCase):
@@ -19,7 +20,7 @@ class Drawing(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.top)
 
     def drawn(self, count, seed, board="radio"):
-        return matrix.drawn(self.top, variants.Variant(board), count, seed)
+        return matrix.drawn(own(self.top), variants.Variant(board), count, seed)
 
     def test_same_seed_draws_same_configurations(self):
         first = self.drawn(10, 1)
@@ -32,12 +33,12 @@ class Drawing(unittest.TestCase):
         """Loading says so: an assignment without effect is a mistake, and none is only noted."""
         for board in ("plain", "radio"):
             for variant in self.drawn(40, 3, board):
-                config = configs.load(self.top, board, variant.layers(self.top), variant.name)
+                config = configs.load(own(self.top), board, variant.layers(own(self.top)), variant.name)
                 self.assertEqual(config.notes, [])
-                self.assertEqual(variants.parse(self.top, variant.name), variant)
+                self.assertEqual(variants.parse(own(self.top), variant.name), variant)
 
     def test_all_values_are_drawn_and_ends_often(self):
-        found = [configs.load(self.top, "radio", v.layers(self.top)) for v in self.drawn(200, 4)]
+        found = [configs.load(own(self.top), "radio", v.layers(own(self.top))) for v in self.drawn(200, 4)]
         for name in ("DYNSEL_CACHE", "DYNSEL_RADIO", "DYNSEL_COLOUR_RED", "DYNSEL_COLOUR_BLUE",
                      "DYNSEL_COLOUR_RADIO"):
             self.assertEqual({c[name] for c in found}, {False, True}, name)
@@ -50,7 +51,7 @@ class Drawing(unittest.TestCase):
 
     def test_too_small_menu_is_refused(self):
         with self.assertRaisesRegex(matrix.UserMistake, r"50 draws gave no other configuration .*RANDOM="):
-            matrix.drawn(self.top, variants.Variant("plain", settings=("CACHE=n",)), 10 ** 4, 5)
+            matrix.drawn(own(self.top), variants.Variant("plain", settings=("CACHE=n",)), 10 ** 4, 5)
 
 
 class Building(unittest.TestCase):

@@ -6,8 +6,10 @@ import pty
 import select
 import shutil
 import signal
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import support
 
@@ -137,6 +139,25 @@ class Menuconfig(unittest.TestCase):
         terminal.send("q")
         terminal.expect("No changes to save")
         self.assertEqual(terminal.status(), 0)
+        self.assertEqual(support.snapshot(self.top, "configs"), before)
+
+    def test_product_has_its_part_of_the_menu_and_its_files(self):
+        place = Path(tempfile.mkdtemp(prefix="acme-"))
+        self.addCleanup(shutil.rmtree, place)
+        support.write(place / "SConstruct", f'SConscript("{self.top}/SConstruct")\n')
+        support.write(place / "Kconfig", 'config ACME_FAST\n\tbool "Faster than light"\n\thelp\n\t  No cost.\n')
+        before = support.snapshot(self.top, "configs")
+        terminal = Terminal(place, "menuconfig", "SAVE=light")
+        terminal.expect("saved to")
+        terminal.expect(f"Product {place.name}")
+        terminal.send("/acme_fast\n")
+        terminal.expect("Faster than light")
+        terminal.send(" q")
+        terminal.expect("Save configuration?")
+        terminal.send("y")
+        terminal.expect("configs/light.conf (1 line); build it with: scons CONF=light\r\n")
+        self.assertEqual(terminal.status(), 0)
+        self.assertEqual((place / "configs/light.conf").read_text(), "CONFIG_ACME_FAST=y\n")
         self.assertEqual(support.snapshot(self.top, "configs"), before)
 
     def test_dumb_terminal_is_refused(self):

@@ -7,6 +7,7 @@ import unittest
 import support
 from dynsel_build import cli, config as configs, header, menu
 from dynsel_build.errors import UserMistake
+from dynsel_build.trees import own
 
 
 class Case(unittest.TestCase):
@@ -15,10 +16,10 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.top)
 
     def session(self, **arguments):
-        return cli.Session(self.top, arguments, ["savedefconfig"])
+        return cli.Session(own(self.top), arguments, ["savedefconfig"])
 
     def load(self, board="plain", *fragments):
-        return configs.load(self.top, board, configs.layers_of(self.top, board, fragments), board)
+        return configs.load(own(self.top), board, configs.layers_of(own(self.top), board, fragments), board)
 
     def save(self, changes, **arguments):
         """Changes values as a menu does, and saves."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import support
 from dynsel_build import aspect_list, aspect_texts, matrix, targets, variants, yaml_lines
 from dynsel_build.errors import UserMistake
+from dynsel_build.trees import own
 from support import scons, snapshot, write
 
 TOOL = support.TOP / "tools/dynsel-aspects"
@@ -68,7 +69,7 @@ class Table(unittest.TestCase):
     def test_valid_entry_is_read(self):
         (target,) = targets.read("t.yaml", GOOD.encode(), ASPECTS, BACKENDS)
         self.assertEqual(target, targets.Target(
-            "good", 1, "a good one", "made up", ({"backend": "opencl", "type": "gpu"}, {}), ("opencl",),
+            "good", "t.yaml", 1, "a good one", "made up", ({"backend": "opencl", "type": "gpu"}, {}), ("opencl",),
             ("fp64", "gpu"), False, (8, 16)))
         self.assertEqual(target.symbol, "DYNSEL_TARGET_GOOD")
 
@@ -292,7 +293,7 @@ class Table(unittest.TestCase):
         text = GOOD.replace("a good one", "'$(shell,rm) \"x\" \\ y'").replace(
             "type: gpu", 'name: "ä\\"\\\\??/"')
         (target,) = targets.read("t.yaml", text.encode(), ASPECTS, BACKENDS)
-        menu = aspect_texts.kconfig_targets([target], "t.yaml")
+        menu = aspect_texts.kconfig_targets([target])
         self.assertIn(r'comment "good: \$(shell,rm) \"x\" \\ y (', menu)
         self.assertIn(r'.name = "\303\244\"\\\?\?/"', aspect_texts.targets_inc([target], ASPECTS))
 
@@ -619,7 +620,7 @@ class Build(unittest.TestCase):
                          " CONFIG_DYNSEL_TARGET_UNKNOWN=y\n")
 
     def test_matrix_excludes_impossible_configurations(self):
-        flipped, notes = matrix.flipped(self.top, variants.Variant("native"))
+        flipped, notes = matrix.flipped(own(self.top), variants.Variant("native"))
         self.assertEqual(len(notes), 1)
         self.assertIn("the matrix omits DYNSEL_TARGET_UNKNOWN flipped: ", notes[0])
         names = [variant.name for variant in flipped]

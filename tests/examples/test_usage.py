@@ -11,7 +11,7 @@ BIN = Path(os.environ["DYNSEL_BIN"])
 TOP = Path(os.environ["DYNSEL_TOP"])
 PHOTO = str(TOP / "examples/sepia/photo.png")
 # What each prints something with.
-EXAMPLES = {"first": (), "custom_backend": (), "custom_policy": (), "precision": (), "placeholder": (), "views": (),
+EXAMPLES = {"adopt": (), "first": (), "custom_backend": (), "custom_policy": (), "precision": (), "placeholder": (), "views": (),
             "iterators": (), "sepia": ("--list",)}
 EVIL = "\x1b[31mevil\x07\x9b\x7f"  # \x9b is two bytes here, and a control character all the same
 RAW = b"raw\x9b\xff"

@@ -137,6 +137,9 @@ fake_launch fake_opencl_last_launch(void);
  * kernels demand; 0 each: none. Until then 256 and none. */
 void fake_opencl_set_work_groups(size_t most, const size_t demanded[3]);
 
+/* How much local memory kernels use from now on. Until then none. */
+void fake_opencl_set_local_memory(cl_ulong bytes);
+
 /* Where memory is mapped from now on, against the rules; NULL: where it is the host's. */
 void fake_opencl_map_to(void *place);
 
@@ -161,7 +164,7 @@ uint32_t fake_opencl_leaks(void);
 /* Objects that are still held on contexts of lost devices. */
 uint32_t fake_opencl_given_up(void);
 
-/* Calls on dead objects, on objects of lost devices, and looks at events of unflushed queues. */
+/* Calls on dead objects and on objects of lost devices. */
 uint32_t fake_opencl_violations(void);
 
 #endif

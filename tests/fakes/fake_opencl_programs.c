@@ -137,6 +137,11 @@ void fake_opencl_set_work_groups(size_t most, const size_t demanded[3])
     memcpy(fake_state.demanded, demanded, sizeof(fake_state.demanded));
 }
 
+void fake_opencl_set_local_memory(cl_ulong bytes)
+{
+    fake_state.local_memory = bytes;
+}
+
 /* Every kernel has two arguments. */
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to,
                        size_t *answered)
@@ -153,7 +158,6 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                 cl_kernel_work_group_info what, size_t bytes, void *to,
                                 size_t *answered)
 {
-    const cl_ulong no_local_memory = 0;
     const cl_int code =
         fake_lose_if(enter_device("clGetKernelWorkGroupInfo", device), kernel->program->context);
     fake_violate_if(kernel->references == 0);
@@ -167,7 +171,8 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
         return fake_reply(fake_state.demanded, sizeof(fake_state.demanded), bytes, to, answered);
     case CL_KERNEL_LOCAL_MEM_SIZE:
-        return fake_reply(&no_local_memory, sizeof(no_local_memory), bytes, to, answered);
+        return fake_reply(&fake_state.local_memory, sizeof(fake_state.local_memory), bytes, to,
+                          answered);
     default:
         return CL_INVALID_VALUE;
     }

@@ -38,6 +38,7 @@ struct _cl_command_queue {
     cl_device_id device;
     cl_command_queue_properties properties;
     bool unflushed;
+    uint32_t flushes;
 };
 
 struct _cl_program {
@@ -63,6 +64,7 @@ struct _cl_mem {
 struct _cl_event {
     uint32_t references;
     cl_command_queue queue;
+    uint32_t flushes;     /* of the queue, when it was enqueued */
     const char *function; /* that made it */
     cl_int status;
     cl_ulong queued_ns; /* and start */
@@ -126,6 +128,7 @@ typedef struct fake_opencl_state {
     fake_command commands[MOST_OBJECTS]; /* the last ones */
     size_t most_items;                   /* in a work-group */
     size_t demanded[3];                  /* work-group size */
+    cl_ulong local_memory;               /* of a kernel, in bytes */
     char source[LONGEST_SOURCE];
 } fake_opencl_state;
 

@@ -146,6 +146,7 @@ cl_int wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, voi
     cl_int code = CL_SUCCESS;
     const bool is_look = !fault_is_suspended() && what == CL_EVENT_COMMAND_EXECUTION_STATUS;
     if (fault_strikes(FAULT_clGetEventInfo, event, &code)) {
+        fault_note_query(is_look);
         return code;
     }
     if (is_look) {
@@ -170,6 +171,10 @@ FORWARD(clGetKernelWorkGroupInfo, kernel,
         (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t bytes,
          void *to, size_t *answered),
         (kernel, device, what, bytes, to, answered))
+
+FORWARD(clGetMemObjectInfo, memory,
+        (cl_mem memory, cl_mem_info what, size_t bytes, void *to, size_t *answered),
+        (memory, what, bytes, to, answered))
 
 FORWARD(clGetPlatformIDs, NULL, (cl_uint room, cl_platform_id *platforms, cl_uint *count),
         (room, platforms, count))
@@ -361,6 +366,8 @@ cl_context wrap_clCreateContext(const cl_context_properties *properties, cl_uint
 RETAIN(clRetainCommandQueue, cl_command_queue, FAULT_QUEUE)
 
 RETAIN(clRetainEvent, cl_event, FAULT_EVENT)
+
+RETAIN(clRetainMemObject, cl_mem, FAULT_MEMORY)
 
 DECLARE(clEnqueueMapBuffer, void *,
         (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t first,

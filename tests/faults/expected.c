@@ -92,10 +92,20 @@ uint32_t fault_last_for_good(cl_int code, bool whole)
     return whole || code == -4 || code == -6 || code == -7777 ? NO_LIMIT : 1;
 }
 
+static bool is_of_look(fault_function function)
+{
+    return function == FAULT_clWaitForEvents || function == FAULT_clGetEventInfo ||
+           function == FAULT_clFlush;
+}
+
+static bool is_query(const fault_point *point)
+{
+    return point->function == FAULT_clGetEventInfo && fault_hit_query();
+}
+
 static bool is_look(const fault_point *point)
 {
-    return point->function == FAULT_clWaitForEvents || point->function == FAULT_clGetEventInfo ||
-           point->function == FAULT_clFlush;
+    return is_of_look(point->function) && !is_query(point);
 }
 
 /* What the library asks before it gives a device up. */
@@ -142,10 +152,12 @@ static const fault_function neutral[] = {FAULT_clCreateBuffer,
                                          FAULT_clGetDeviceIDs,
                                          FAULT_clGetDeviceInfo,
                                          FAULT_clGetExtensionFunctionAddressForPlatform,
+                                         FAULT_clGetMemObjectInfo,
                                          FAULT_clGetPlatformIDs,
                                          FAULT_clGetPlatformInfo,
                                          FAULT_clGetProgramBuildInfo,
                                          FAULT_clRetainCommandQueue,
+                                         FAULT_clRetainMemObject,
                                          FAULT_clSVMAlloc,
                                          FAULT_clSVMFree};
 
@@ -173,7 +185,7 @@ bool fault_may_lose(const fault_point *point)
         return point->end == FAULT_END_NEVER ||
                (point->end == FAULT_END_FAILS && end_may_lose(point));
     }
-    if (says_nothing(point->function)) {
+    if (says_nothing(point->function) || (is_query(point) && !point->for_good)) {
         return false;
     }
     switch (point->code) {
@@ -181,15 +193,17 @@ bool fault_may_lose(const fault_point *point)
         return true;
     case -5:
     case -36:
-        return point->for_good && (is_asked_by_check(point->function) || is_look(point));
+        return point->for_good &&
+               (is_asked_by_check(point->function) || is_of_look(point->function));
     default:
-        return point->for_good && is_look(point); /* patience_ms */
+        return point->for_good && is_of_look(point->function); /* patience_ms */
     }
 }
 
 bool fault_must_lose(const fault_point *point)
 {
-    return point->end == FAULT_NO_END && point->code == -2 && fault_may_lose(point);
+    return point->end == FAULT_NO_END && point->code == -2 && fault_may_lose(point) &&
+           !is_query(point);
 }
 
 /* One look that fails says nothing, and a wait is replaced by looks. */
@@ -219,6 +233,13 @@ static bool is_opening(fault_function function)
     return function == FAULT_clCreateContext || function == FAULT_clCreateCommandQueue;
 }
 
+/* It allocates nothing, whatever it answers. */
+static bool is_plain_query(fault_function function)
+{
+    return function == FAULT_clGetMemObjectInfo || function == FAULT_clRetainMemObject ||
+           function == FAULT_clGetProgramBuildInfo;
+}
+
 /* Full memory: a code that says so, and any failure to allocate. Transfers to the host and looks
  * allocate nothing. */
 static bool is_full(const fault_point *point)
@@ -229,7 +250,8 @@ static bool is_full(const fault_point *point)
     if (point->function == FAULT_clEnqueueFillBuffer && point->code == -6) {
         return true; /* it can be the first use of new memory */
     }
-    return point->code == -4 && point->function != FAULT_clEnqueueMapBuffer && !is_look(point);
+    return point->code == -4 && point->function != FAULT_clEnqueueMapBuffer &&
+           !is_of_look(point->function) && !is_plain_query(point->function);
 }
 
 /* Alone, a lack of memory is DYNSEL_E_DEVICE only where it can be full memory of the host, where
@@ -256,6 +278,10 @@ bool fault_status_fits(const fault_point *point, dynsel_status status)
     if (point->function == FAULT_clGetCommandQueueInfo ||
         point->function == FAULT_clRetainCommandQueue) {
         return status == DYNSEL_E_INVALID; /* dynsel_opencl_adopt() */
+    }
+    if (point->function == FAULT_clGetEventInfo && point->code == -58 &&
+        status == DYNSEL_E_INVALID) {
+        return is_query(point) || point->for_good; /* no event */
     }
     if (status == DYNSEL_E_FULL) {
         return is_full(point);

@@ -32,6 +32,7 @@
     X(clGetExtensionFunctionAddressForPlatform)                                                    \
     X(clGetKernelInfo)                                                                             \
     X(clGetKernelWorkGroupInfo)                                                                    \
+    X(clGetMemObjectInfo)                                                                          \
     X(clGetPlatformIDs)                                                                            \
     X(clGetPlatformInfo)                                                                           \
     X(clGetProgramBuildInfo)                                                                       \
@@ -44,6 +45,7 @@
     X(clReleaseProgram)                                                                            \
     X(clRetainCommandQueue)                                                                        \
     X(clRetainEvent)                                                                               \
+    X(clRetainMemObject)                                                                           \
     X(clSetEventCallback)                                                                          \
     X(clSetKernelArg)                                                                              \
     X(clWaitForEvents)

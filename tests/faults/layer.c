@@ -10,6 +10,7 @@ static uint32_t commands; /* of point.queue */
 static uint32_t callbacks;
 static uint32_t failures;
 static bool is_suspended;
+static bool hit_query;
 
 const char *fault_name(fault_function function)
 {
@@ -29,6 +30,7 @@ void fault_begin(void)
     callbacks = 0;
     point = (fault_point){.call = 0};
     failures = 0;
+    hit_query = false;
     memset(calls, 0, sizeof(calls));
 }
 
@@ -60,6 +62,16 @@ void fault_clear(void)
 uint32_t fault_calls(fault_function function)
 {
     return calls[function];
+}
+
+bool fault_hit_query(void)
+{
+    return hit_query;
+}
+
+void fault_note_query(bool is_look)
+{
+    hit_query = hit_query || (!is_look && failures == 1);
 }
 
 uint32_t fault_failures(void)

@@ -67,6 +67,10 @@ void fault_clear(void);
 uint32_t fault_calls(fault_function function);
 uint32_t fault_failures(void);
 
+/* Whether a call of clGetEventInfo() was made to fail that asks for something else than the state:
+ * it says nothing about the device, and is not tried again. */
+bool fault_hit_query(void);
+
 /* While it is true, calls are neither counted nor failed: for what the test itself asks. */
 void fault_suspend(bool suspended);
 

@@ -20,6 +20,9 @@ void fault_forget_events(void);
 
 bool fault_is_suspended(void);
 
+/* See fault_hit_query(); only the first failure of a run counts. */
+void fault_note_query(bool is_look);
+
 /* Counts a call. True: it has to fail, with *code. subject: what it is called for; NULL: nothing
  * that belongs to a context. */
 bool fault_strikes(fault_function function, const void *subject, cl_int *code);

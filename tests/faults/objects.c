@@ -66,14 +66,28 @@ void fault_note_devices(const void *context, cl_uint count, const cl_device_id *
     }
 }
 
-/* A queue that it did not make is the program's. */
+/* Of an object that the library did not make. NULL: it is not asked for. */
+static const void *ask_context(void *handle, fault_kind kind)
+{
+    cl_context context = NULL;
+    fault_suspend(true);
+    if (kind == FAULT_EVENT) {
+        (void)clGetEventInfo(handle, CL_EVENT_CONTEXT, sizeof(cl_context), &context, NULL);
+    } else if (kind == FAULT_MEMORY) {
+        (void)clGetMemObjectInfo(handle, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
+    }
+    fault_suspend(false);
+    return context;
+}
+
+/* What it did not make is the program's. */
 void fault_retained(void *handle, fault_kind kind, fault_function made_by)
 {
     object *const held = find(handle);
     if (held != NULL) {
         held->references++;
     } else {
-        (void)fault_made(kind, handle, NULL, made_by);
+        (void)fault_made(kind, handle, ask_context(handle, kind), made_by);
     }
 }
 

@@ -23,5 +23,9 @@ extern const fault_scenario fault_copies;      /* copies of buffers and of parts
 extern const fault_scenario fault_stored;      /* kernels with a store */
 extern const fault_scenario fault_adopting;    /* a queue of the program's */
 extern const fault_scenario fault_pinned;      /* pinned memory, and transfers beside the queue */
+extern const fault_scenario fault_memory;      /* a buffer over memory of the program's */
+extern const fault_scenario fault_events;      /* events of the program's, and for it */
+extern const fault_scenario fault_flushed;     /* an event of work that is not flushed at once */
+extern const fault_scenario fault_log;         /* the log of a build that succeeds */
 
 #endif

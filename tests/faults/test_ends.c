@@ -28,6 +28,8 @@ int main(void)
         SCENARIO_TEST(opening, survives_each_end),
         SCENARIO_TEST(copies, survives_each_end),
         SCENARIO_TEST(pinned, survives_each_end),
+        SCENARIO_TEST(memory, survives_each_end),
+        SCENARIO_TEST(events, survives_each_end),
     };
     scenario_filter();
     return scenario_end(cmocka_run_group_tests(tests, NULL, NULL));

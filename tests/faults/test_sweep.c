@@ -29,6 +29,10 @@ int main(void)
         SCENARIO_TEST(copies, survives_each_fault),
         SCENARIO_TEST(stored, survives_each_fault),
         SCENARIO_TEST(adopting, survives_each_fault),
+        SCENARIO_TEST(memory, survives_each_fault),
+        SCENARIO_TEST(events, survives_each_fault),
+        SCENARIO_TEST(flushed, survives_each_fault),
+        SCENARIO_TEST(log, survives_each_fault),
         SCENARIO_TEST(pinned, survives_each_fault),
 #if CONFIG_DYNSEL_SVM
         SCENARIO_TEST(sharing, survives_each_fault),

@@ -289,10 +289,8 @@ static void copy_behind_failed_submission_does_not_begin(void **state)
     (void)state;
     dynsel_submission submissions[2];
     sim.devices[0].pace = SIMULATED_BY_HAND;
-    const job fails = {.kind = FAIL,
-                       .value = DYNSEL_E_TASK,
-                       .buffers = {b},
-                       .modes = {DYNSEL_ACCESS_READ_WRITE}};
+    const job fails = {
+        .kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {b}, .modes = {DYNSEL_ACCESS_READ_WRITE}};
     assert_status(DYNSEL_OK, send_job(0, &fails, &submissions[0]));
     transfer it = from_memory(a);
     it.behind = &submissions[0];

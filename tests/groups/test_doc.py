@@ -10,7 +10,7 @@ TOP = Path(os.environ["DYNSEL_TOP"])
 DOC = (TOP / "doc/memory.md").read_text(encoding="utf-8")
 PROGRAMS = "".join((TOP / name).read_text(encoding="utf-8")
                    for name in ("examples/placeholder/placeholder.c", "examples/placeholder/views.c",
-                                "tests/groups/test_guide.c"))
+                                "examples/adopt/adopt.c", "tests/groups/test_guide.c"))
 README = (TOP / "README.md").read_text(encoding="utf-8")
 HEADERS = "".join(p.read_text(encoding="utf-8") for p in (TOP / "include/dynsel").glob("*.h"))
 KCONFIG = "".join(p.read_text(encoding="utf-8") for p in (TOP / "src").rglob("Kconfig*"))

@@ -711,10 +711,59 @@ static void fault_in_each_call_leaks_nothing(void **state)
     fail_each_call(CL_OUT_OF_RESOURCES);
 }
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+/* Which devices get work of the policy, by the numbers in their names: G0, G1, C0, C1. */
+static unsigned devices_of(dynsel_policy *base)
+{
+    unsigned seen = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        job j = {.enqueues_nothing = true};
+        assert_status(DYNSEL_OK, dynsel_submit_and_wait(base, &DYNSEL_TASK(enqueue, &j)));
+        const char *const name = dynsel_resource_name(j.where);
+        seen |= 1u << ((name[0] == 'C' ? 2 : 0) + (name[1] - '0'));
+    }
+    return seen;
+}
+
+static dynsel_status select_anew(dynsel_policy *base, const char *selector)
+{
+    dynsel_resource found[4];
+    size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_opencl_select(selector, found, 4, &count));
+    const dynsel_options options = {.resources = found, .count = count};
+    return dynsel_policy_set_resources(base, &options, 0);
+}
+
+static void another_selector_replaces_the_devices(void **state)
+{
+    static dynsel_round_robin_policy changing;
+    const dynsel_options options = {.backend = &dynsel_opencl_backend, .may_change = true};
+    (void)state;
+    (void)memset(&changing, 0, sizeof changing);
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&changing, &options, 0));
+    assert_int_equal(15, devices_of(&changing.policy));
+    assert_status(DYNSEL_OK, select_anew(&changing.policy, "type=gpu"));
+    assert_int_equal(3, devices_of(&changing.policy));
+    assert_status(DYNSEL_OK, select_anew(&changing.policy, "type=cpu"));
+    assert_int_equal(12, devices_of(&changing.policy));
+    assert_status(DYNSEL_OK, select_anew(&changing.policy, "name=G1;name=C0"));
+    assert_int_equal(6, devices_of(&changing.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_set_resources(&changing.policy, &options, 0));
+    assert_int_equal(15, devices_of(&changing.policy));
+    size_t count = 0;
+    (void)dynsel_get_resources(&changing.policy, &count);
+    assert_int_equal(4, count);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&changing.policy));
+}
+#endif
+
 int main(void)
 {
 #define WORK_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_work, tear_down_work)
     const struct CMUnitTest tests[] = {
+#if CONFIG_DYNSEL_RESOURCE_SETS
+        WORK_TEST(another_selector_replaces_the_devices),
+#endif
         WORK_TEST(submit_and_wait_costs_four_calls),
         WORK_TEST(detached_work_costs_no_more_calls),
         WORK_TEST(work_without_event_is_complete),

@@ -106,12 +106,20 @@ class Refused(Case):
             self.refused(MARKED + f'_Static_assert({wrong}, "wrong");\n', gcc='static assertion failed: "wrong"',
                          clang='"wrong"')
 
-    def test_the_trait_in_cpp(self):
-        for compiler in ("g++", "clang++"):
-            status, said = self.compile(MARKED + "int n = dynsel_is_passed_directly_to_device(a);\n", compiler,
-                                        "-std=c++11", suffix=".cc")
-            self.assertNotEqual(status, 0)
-            self.assertIn("DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY", said)
+    def test_marks_in_cpp(self):
+        """A second one, one in a block, one of a type that is not declared, and a wrong assertion."""
+        for text, expected in ((MARKED + "DYNSEL_PASSED_DIRECTLY(a, 1);\n", "redefinition"),
+                               (MARKED + "DYNSEL_PASSED_DIRECTLY(a, 0);\n",
+                                "ambiguating new declaration|differ only in their return type"),
+                               (HEADER + "void f() { struct b {}; DYNSEL_PASSED_DIRECTLY(b, 1); }\n",
+                                "function-definition is not allowed|function definition is not allowed"),
+                               (HEADER + "DYNSEL_PASSED_DIRECTLY(b, 1);\n", "does not name a type|unknown type name"),
+                               (MARKED + 'static_assert(!dynsel_is_passed_directly_to_device(a), "wrong");\n', "wrong")):
+            for compiler in ("g++", "clang++"):
+                with self.subTest(compiler, text=text):
+                    status, said = self.compile(text, compiler, "-std=c++11", suffix=".cc")
+                    self.assertNotEqual(status, 0)
+                    self.assertRegex(said, expected)
 
 
 class Iterators(Case):
@@ -174,6 +182,30 @@ class Iterators(Case):
         for count in ("uint32_t", "int64_t", "double", "uint64_t *"):
             self.refused(self.parts(f"h x; {count} k", "DYNSEL_COUNTED_PART(h, x, k)"),
                          gcc="the count of a part has to be a uint64_t", clang="the count of a part has to be a uint64_t")
+
+    def test_parts_in_cpp(self):
+        """The checks of C++ say the same, and accept the same."""
+        wrong = [(member, "DYNSEL_POINTER_PART(x)", "this member is no pointer: take DYNSEL_VALUE_PART")
+                 for member in ("float x", "float x[4]", "float *x[4]", "h x")]
+        wrong += [(member, "DYNSEL_POINTER_PART(x)", "declare this member as a pointer to the type of its elements")
+                  for member in ("const void *x", "void *__restrict x", "void (*x)(void)", "int (*const x)(int)")]
+        wrong += [(member, "DYNSEL_VALUE_PART(x)", "a device cannot use a pointer that is passed by value")
+                  for member in ("float *x", "void (*x)(void)", "float *__restrict x", "const char *x[2][3]")]
+        wrong += [("float x", "DYNSEL_PART(h, x)", "this member is of another type than its part says"),
+                  ("h x; uint32_t k", "DYNSEL_COUNTED_PART(h, x, k)", "the count of a part has to be a uint64_t")]
+        right = [(member, "DYNSEL_POINTER_PART(x)") for member in
+                 ("float *x", "const float *__restrict x", "float **const x", "const float (*x)[4]", "bool *x")]
+        right += [(member, "DYNSEL_VALUE_PART(x)") for member in
+                  ("float x", "const float x[4]", "int x[2][3][4]", "struct { float y; } x", "bool x")]
+        right += [("const h x; unsigned long long k", "DYNSEL_PART(h, x) DYNSEL_COUNTED_PART(h, x, k)")]
+        for compiler in ("g++", "clang++"):
+            for member, part, *expected in wrong + right:
+                with self.subTest(compiler, member=member, part=part):
+                    text = f"DYNSEL_HOST_ITERATOR(h, float);\nstruct a {{ {member}; a(); }};\nDYNSEL_LEAVES(a, {part});\n"
+                    status, said = self.compile(text, compiler, "-std=c++11", "-pedantic", "-Wall", "-Wextra",
+                                                "-Werror", suffix=".cc")
+                    self.assertEqual(status != 0, bool(expected), said)
+                    self.assertIn(expected[0] if expected else "", said)
 
     def test_members_that_are_as_they_should_be(self):
         for member in ("float *x", "const float *restrict x", "float **const x", "const float (*x)[4]", "struct a *x",

@@ -10,12 +10,13 @@ from support_info import (Case, DRIVER, EXTENSIONS, GPU, NAME, NEEDS_DEVICES, NO
                           SIZES, TOP, TWO, TYPE, VENDOR, WITH_OPENCL, all_aspects, rule, rules)
 
 from dynsel_build import aspect_list, aspects, targets
+from dynsel_build.trees import own
 class EmitTarget(Case):
     def entries(self, text):
         """The table with these entries behind it, as the build reads it: {name: Target} of the new ones."""
         before = (TOP / targets.PATH).read_text(encoding="utf-8")
         table = targets.read("table", (before + "\n" + text).encode(), all_aspects(),
-                             aspects.backends(TOP), aspect_list.PATH)
+                             aspects.backends(own(TOP)), aspect_list.PATH)
         return {t.name: t for t in table if f"\n{t.name}:" not in before}
 
     @NEEDS_DEVICES
@@ -52,7 +53,7 @@ class EmitTarget(Case):
         unlike = rules("basic", answers) + ";" + rules("pthread", {**answers, NAME: "gpu  (H200)"})
         found = self.entries(self.info("--emit-target", env=self.odd(unlike, TWO)))
         self.assertEqual(list(found), ["nvidia_gpu_h200", "nvidia_gpu_h200_2"])
-        table = aspects.catalogue(TOP).targets
+        table = aspects.catalogue(own(TOP)).targets
         name = next(t.name for t in table if re.fullmatch(r"[a-z]+_gpu", t.name))
         env = self.odd(rules("pthread", {**GPU, VENDOR: name.split("_")[0], NAME: "gpu"}))
         self.assertEqual(list(self.entries(self.info("--emit-target", env=env))), [name + "_2"])

@@ -34,8 +34,9 @@ static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event 
     return DYNSEL_OK;
 }
 
-/* A run of auto_tune. before: how many pieces come before the trace. */
-static void record(uint32_t before, uint32_t pieces)
+/* A run of auto_tune. before: how many pieces come before the trace; removes: one of its resources
+ * is removed at the end. */
+static void record_with(uint32_t before, uint32_t pieces, bool removes)
 {
     static dynsel_auto_tune_policy policy;
     dynsel_resource resources[2];
@@ -45,7 +46,10 @@ static void record(uint32_t before, uint32_t pieces)
             .name = i == 0 ? "first" : "second", .kind = DYNSEL_SIMULATED_THREAD, .submit_ns = 100};
         resources[i] = dynsel_simulated_resource(&devices[i]);
     }
-    const dynsel_options options = {.resources = resources, .count = 2};
+    dynsel_options options = {.resources = resources, .count = 2};
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    options.may_change = removes;
+#endif
     (void)memset(&policy, 0, sizeof policy);
     assert_status(DYNSEL_OK, dynsel_auto_tune_init(&policy, &options, DYNSEL_NEVER_RESAMPLE));
     for (uint32_t i = 0; i < before + pieces; i++) {
@@ -55,9 +59,20 @@ static void record(uint32_t before, uint32_t pieces)
         const dynsel_task task = {.function = run, .id = 1};
         assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &task));
     }
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    assert_status(DYNSEL_OK,
+                  removes ? dynsel_policy_remove_resource(&policy.policy, 0, 0) : DYNSEL_OK);
+#else
+    (void)removes;
+#endif
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
     assert_status(DYNSEL_OK, dynsel_trace_stop());
     replayed_trace_write(path);
+}
+
+static void record(uint32_t before, uint32_t pieces)
+{
+    record_with(before, pieces, false);
 }
 
 static unsigned char *read_file(const char *from, size_t *count)
@@ -275,6 +290,11 @@ static void test_unfit(void **state)
     record(3, 20);
     assert_of_file(WRONG, "check %s", "before the trace began");
     assert_of_file(0, "what-if %s", "placed as recorded");
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    record_with(0, 20, true);
+    assert_of_file(WRONG, "check %s", "resources were added to policy 1 (auto_tune)");
+    assert_of_file(0, "what-if %s", "placed as recorded");
+#endif
     record(0, 20);
     change(DYNSEL_TRACE_POLICY, 0, 8, 1);
     assert_of_file(WRONG, "check %s", "another configuration");

@@ -27,6 +27,9 @@ static int set_up(void **state)
     dynsel_options options = {.resources = &host, .count = 1};
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&here, &options, 0));
     options = (dynsel_options){.resources = resources, .count = COUNT};
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    options.may_change = true;
+#endif
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&there, &options, 0));
     traced_begin();
     return 0;
@@ -141,6 +144,33 @@ static void refused_work_is_chosen_for_anew(void **state)
     assert_int_equal(traced_count(DYNSEL_TRACE_HEALTH, 0), 1);
 }
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+static void added_and_removed_resources_are_named(void **state)
+{
+    (void)state;
+    NEEDS(COUNT == 3 && CONFIG_DYNSEL_MAX_RESOURCES > COUNT);
+    const dynsel_resource fourth = manual_resource(&manual, COUNT);
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&there.policy, &DYNSEL_TASK(enqueue, NULL)));
+    assert_status(DYNSEL_OK, dynsel_policy_add_resource(&there.policy, &fourth, NULL));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&there.policy, 0, 0));
+    traced_end();
+    const dynsel_trace_record *health = traced_find(DYNSEL_TRACE_HEALTH, 0, 0);
+    const dynsel_trace_record *named = traced_find(DYNSEL_TRACE_RESOURCE, COUNT, 0);
+    assert_non_null(health);
+    assert_non_null(named);
+    assert_int_equal(health->resource, COUNT);
+    assert_int_equal(health->words[0], 6);
+    assert_int_equal(health->words[1], 0);
+    assert_int_equal(named->policy, health->policy);
+    assert_string_equal(traced_name(DYNSEL_TRACE_BACKEND_NAME, COUNT, health->policy),
+                        fourth.backend->ops->name);
+    const uint32_t count = traced_count(DYNSEL_TRACE_HEALTH, 0);
+    health = traced_find(DYNSEL_TRACE_HEALTH, 0, count - 1);
+    assert_int_equal(health->resource, 0);
+    assert_int_equal(health->words[1], 6);
+}
+#endif
+
 static void failing_resource_changes_its_health_once(void **state)
 {
     (void)state;
@@ -221,6 +251,9 @@ int main(void)
         TEST(work_in_caller_is_chosen_runs_and_ends),
         TEST(work_in_slot_starts_is_waited_for_and_ends),
         TEST(refused_work_is_chosen_for_anew),
+#if CONFIG_DYNSEL_RESOURCE_SETS
+        TEST(added_and_removed_resources_are_named),
+#endif
         TEST(failing_resource_changes_its_health_once),
         TEST(selected_work_keeps_its_piece),
         TEST(work_from_before_the_trace_has_no_events),

@@ -64,7 +64,8 @@ static repeated_policy *policy_of(checked *c, const dynsel_trace_record *record)
         return NULL;
     }
     repeated_policy *policy = &c->policies[record->policy - 1];
-    if (machine_kind_of(policy->recorded->name) == POLICY_KINDS || policy->recorded->was_used) {
+    if (machine_kind_of(policy->recorded->name) == POLICY_KINDS || policy->recorded->was_used ||
+        policy->recorded->changed) {
         return NULL;
     }
     if (policy->resources == NULL) {
@@ -189,6 +190,11 @@ static int check_policy(const recording *all, uint32_t number)
     if (policy->was_used) {
         return log_wrong("%s: policy %u (%s) had chosen, or loaded a learned table, before the "
                          "trace began: begin the trace before",
+                         all->path, (unsigned)number, name);
+    }
+    if (policy->changed) {
+        return log_wrong("%s: resources were added to policy %u (%s) or removed from it: check "
+                         "repeats policies whose set stays the same",
                          all->path, (unsigned)number, name);
     }
     if (policy->config_hash != DYNSEL_CONFIG_HASH) {

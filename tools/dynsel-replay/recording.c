@@ -179,6 +179,16 @@ static bool calls_policies(const trace_ring *ring)
     return false;
 }
 
+static void note_change_of_set(recording *all, const dynsel_trace_record *record)
+{
+    enum { REMOVED = 6 }; /* as dynsel_resource_state */
+    if (record->event == DYNSEL_TRACE_HEALTH && record->policy != 0 &&
+        record->policy <= all->policy_count &&
+        (record->words[0] == REMOVED || record->words[1] == REMOVED)) {
+        all->policies[record->policy - 1].changed = true;
+    }
+}
+
 /* All events by time; those of one ring stay in their order. */
 static bool merge(recording *all)
 {
@@ -198,6 +208,7 @@ static bool merge(recording *all)
     for (uint32_t ring = earliest(file, at); ring != 0; ring = earliest(file, at)) {
         const dynsel_trace_record *record = &file->rings[ring].records[at[ring]++];
         all->events[all->event_count++] = (recorded_event){.record = record, .ring = ring};
+        note_change_of_set(all, record);
         most = names_a_piece(record) && record->piece > most ? record->piece : most;
     }
     free(at);

@@ -34,6 +34,7 @@ typedef struct recorded_policy {
     char name[RECORDING_NAME_BYTES];
     bool is_known; /**< its DYNSEL_TRACE_POLICY is there */
     bool was_used; /**< before the trace */
+    bool changed;  /**< its set of resources: some were added or removed */
     uint32_t config_hash;
     uint64_t option;
     uint64_t address;

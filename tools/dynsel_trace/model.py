@@ -27,7 +27,7 @@ STATUSES = ("DYNSEL_OK", *(f"DYNSEL_E_{name}" for name in (
     "INVALID", "UNINITIALIZED", "AGAIN", "FULL", "BUSY", "STALE", "NO_RESOURCE", "UNSUPPORTED",
     "OUT_OF_SERVICE", "DEVICE", "TASK", "IN_TASK", "TIMEOUT", "ASPECT", "DEPENDENCY", "CONTEXT", "CANCELLED",
     "GIVEN_UP")))
-STATES = ("in service", "on probation", "draining", "suspect", "out of service", "lost")
+STATES = ("in service", "on probation", "draining", "suspect", "out of service", "lost", "removed")
 IN_CALLER, IN_ORDER, IS_GPU, IS_CPU = 1, 2, 4, 8
 NOBODY = 255      # a resource's index
 ACCESSORS = "host accessors"   # the policy of the program's own accesses to data

@@ -28,7 +28,7 @@ static const char *resource_name(dynsel_backend *backend, const void *handle)
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
-    dynsel_call(work);
+    dynsel_call_inline(work);
     return DYNSEL_OK;
 }
 #endif

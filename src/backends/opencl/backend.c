@@ -71,7 +71,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         dynsel_opencl_trace_start(work, since_ns);
         return DYNSEL_OK;
     }
-    dynsel_call(work);
+    dynsel_call_inline(work);
     dynsel_opencl_trace_start(work, since_ns);
     if (work->error.status == DYNSEL_E_DEVICE) {
         (void)dynsel_opencl_loses(entry, "the task function", work->error.code);

@@ -79,6 +79,13 @@ DYNSEL_RARE static dynsel_status refuse_to_close(uint32_t users, uint32_t copies
                                 "blocks of shared memory are left: dynsel_svm_free() first", 0);
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static uint32_t count_if_linked(uint32_t (*count)(void))
+{
+    return count != NULL ? count() : 0;
+}
+#endif
+
 dynsel_status dynsel_opencl_close(void)
 {
     if (dynsel_in_interrupt()) {
@@ -93,16 +100,17 @@ dynsel_status dynsel_opencl_close(void)
         users += dynsel_word_load_acquire(&table->entries[i].users);
     }
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    copies = dynsel_opencl_count_copies != NULL ? dynsel_opencl_count_copies() : 0;
+    copies = count_if_linked(&dynsel_opencl_count_copies);
 #endif
 #if CONFIG_DYNSEL_SVM
-    shared = dynsel_opencl_count_shared != NULL ? dynsel_opencl_count_shared() : 0;
+    shared = count_if_linked(&dynsel_opencl_count_shared);
 #endif
     const bool idle = users == 0 && copies == 0 && shared == 0;
     if (idle) {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-        if (dynsel_opencl_end_memory != NULL) {
-            dynsel_opencl_end_memory();
+        void (*const end_memory)(void) = &dynsel_opencl_end_memory;
+        if (end_memory != NULL) {
+            end_memory();
         }
 #endif
         dynsel_opencl_release_all();

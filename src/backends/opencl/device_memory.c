@@ -35,6 +35,11 @@ uint32_t dynsel_opencl_count_copies(void)
     return dynsel_word_load_acquire(&copies);
 }
 
+void dynsel_opencl_note_copy(void)
+{
+    (void)dynsel_word_add_relaxed(&copies, 1);
+}
+
 void dynsel_opencl_end_memory(void)
 {
     dynsel_opencl_release_kernels();
@@ -202,7 +207,7 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
     memory->shared = shared;
     memory->mapping = DYNSEL_UNMAPPED;
     dynsel_opencl_may_pin(entry, memory);
-    (void)dynsel_word_add_relaxed(&copies, 1);
+    dynsel_opencl_note_copy();
     return DYNSEL_OK;
 }
 
@@ -572,5 +577,3 @@ const dynsel_memory_ops dynsel_opencl_memory = {
     .unmap_shared = dynsel_opencl_unmap_shared,
 #endif
 };
-
-/* Copies and fills of boxes of bytes. */

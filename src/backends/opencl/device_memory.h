@@ -8,6 +8,9 @@
 /* The number of copies of buffers on all devices. */
 uint32_t dynsel_opencl_count_copies(void);
 
+/* Counts memory of the program as a copy, until `release` of the operations. */
+void dynsel_opencl_note_copy(void);
+
 /* Under the backend's lock, without copies and users: releases all kernels, build logs and shared
  * memory, and removes the kernel store. */
 void dynsel_opencl_end_memory(void);

@@ -32,6 +32,19 @@ dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue)
     return NULL;
 }
 
+dynsel_opencl_entry *dynsel_opencl_entry_in(cl_context context, dynsel_opencl_state state)
+{
+    const uint32_t known = dynsel_word_load_acquire(&dynsel_opencl_known.known);
+    for (uint32_t i = 0; i < known; i++) {
+        dynsel_opencl_entry *const entry = &dynsel_opencl_known.entries[i];
+        if (dynsel_word_load_acquire(&entry->state) == (uint32_t)state &&
+            entry->context == context) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
 dynsel_opencl_entry *dynsel_opencl_entry_of_handle(const void *handle)
 {
     dynsel_opencl_entry *const entry = dynsel_opencl_entry_at(handle);

@@ -154,6 +154,9 @@ dynsel_status dynsel_opencl_refuse_handle(void);
 /* The entry of an adopted queue; NULL for any other handle. Needs no lock. */
 dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue);
 
+/* The first entry with this context in this state, open or dead; NULL: none. Needs no lock. */
+dynsel_opencl_entry *dynsel_opencl_entry_in(cl_context context, dynsel_opencl_state state);
+
 /* The entry of a resource's handle: the address of an entry, or an adopted queue. Needs no lock. */
 dynsel_opencl_entry *dynsel_opencl_entry_of_handle(const void *handle);
 

@@ -17,9 +17,7 @@ enum {
     PATIENCE_MS = 1000
 };
 
-/* Returns true after enough failures in enough time. Of two threads that call it at once, one may
- * not be counted. */
-static bool note_failed_poll(dynsel_word *record)
+bool dynsel_opencl_note_failed_poll(dynsel_word *record)
 {
     const uint32_t chosen_ms = dynsel_opencl_known.options.patience_ms;
     const uint32_t seen = dynsel_word_load_relaxed(record);
@@ -43,7 +41,7 @@ DYNSEL_RARE static dynsel_status fail_poll(dynsel_opencl_entry *entry, dynsel_wo
                                            const char *function, cl_int code)
 {
     if (!loses(entry, function, code)) {
-        if (!note_failed_poll(record)) {
+        if (!dynsel_opencl_note_failed_poll(record)) {
             return DYNSEL_E_AGAIN;
         }
         dynsel_opencl_lose(entry, function, code);
@@ -93,15 +91,16 @@ dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event)
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
-    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->unflushed) == 0)) {
+    const cl_int code = ask(event, &status);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        return fail_poll(entry, &entry->failed_polls, "clGetEventInfo", code);
+    }
+    /* only now, because a flush takes 0.9 us on an H200, and what has ended needs none */
+    if (status > CL_COMPLETE && dynsel_word_load_relaxed(&entry->unflushed) != 0) {
         const dynsel_status flushed = flush_again(entry);
         if (flushed != DYNSEL_OK) {
             return flushed;
         }
-    }
-    const cl_int code = ask(event, &status);
-    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
-        return fail_poll(entry, &entry->failed_polls, "clGetEventInfo", code);
     }
     if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->failed_polls) == 0)) {
         dynsel_word_store_relaxed(&entry->failed_polls, 0);

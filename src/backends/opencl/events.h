@@ -36,12 +36,16 @@ static inline bool dynsel_opencl_flush(dynsel_opencl_entry *entry)
  * the rest. Not for queues of the program, whose events other queues of its own may wait for. */
 static inline void dynsel_opencl_flush_in_time(dynsel_opencl_entry *entry)
 {
-    enum { MOST_UNFLUSHED = 16 };
+    enum { MOST_UNFLUSHED = 32 };
     if (!entry->begins_unflushed || entry->adopted ||
         dynsel_word_add_synchronized(&entry->unflushed, 1) + 1 >= MOST_UNFLUSHED) {
         (void)dynsel_opencl_flush(entry);
     }
 }
+
+/* record: of successive failures, zero before the first one. Returns true after enough failures in
+ * enough time. Of two threads that call it at once, one may not be counted. */
+bool dynsel_opencl_note_failed_poll(dynsel_word *record);
 
 /* Polls once. DYNSEL_E_AGAIN: the command is running, or its state is unknown; else the result of
  * the command, or the loss of the device. */

@@ -87,6 +87,20 @@ void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken)
     dynsel_word_store_release(&taken->lock, 0);
 }
 
+#if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
+static void forget_trial(const dynsel_opencl_kernel *built)
+{
+    if (built->trials.event != NULL) {
+        (void)clReleaseEvent(built->trials.event);
+    }
+}
+#else
+static void forget_trial(const dynsel_opencl_kernel *built)
+{
+    (void)built;
+}
+#endif
+
 void dynsel_opencl_release_kernels(void)
 {
     const uint32_t known = dynsel_word_load_relaxed(&table.known);
@@ -95,6 +109,7 @@ void dynsel_opencl_release_kernels(void)
             const dynsel_opencl_kernel *const built = &table.kernels[i][j];
             if ((built->stage == DYNSEL_OPENCL_COMPILED || built->stage == DYNSEL_OPENCL_BUILT) &&
                 !dynsel_opencl_is_lost(&dynsel_opencl_known.entries[j])) {
+                forget_trial(built);
                 (void)clReleaseKernel(built->kernel);
                 (void)clReleaseProgram(built->program);
             }

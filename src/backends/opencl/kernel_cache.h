@@ -43,6 +43,30 @@ typedef struct dynsel_opencl_shape {
     size_t local[DYNSEL_MAX_DIMENSIONS];
 } dynsel_opencl_shape;
 
+/* The most work-items in a work-group: in dimension 0, in dimension 1, and in all. 0: as many as
+ * suit the device. */
+typedef struct dynsel_opencl_caps {
+    uint16_t x;
+    uint16_t y;
+    uint16_t all;
+} dynsel_opencl_caps;
+
+#if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
+enum { DYNSEL_OPENCL_MOST_TRIED = 8 };
+
+/* The trials of work-group sizes; see work_group_trials.h. */
+typedef struct dynsel_opencl_trials {
+    uint8_t stage;    /* a dynsel_opencl_trial_stage */
+    uint8_t left_out; /* launches until the next trial */
+    uint8_t tried;    /* the size of the latest trial */
+    uint8_t round;
+    uint8_t others;            /* successive launches over other ranges */
+    cl_event event;            /* of the latest trial, until its time is known */
+    dynsel_opencl_shape shape; /* the range of all trials; `local` is that of the latest one */
+    uint32_t least_ns[DYNSEL_OPENCL_MOST_TRIED]; /* UINT32_MAX: not known */
+} dynsel_opencl_trials;
+#endif
+
 /* A kernel on one device. Its own lock guards all members. */
 typedef struct dynsel_opencl_kernel {
     dynsel_word lock;
@@ -55,6 +79,11 @@ typedef struct dynsel_opencl_kernel {
     cl_ulong local_bytes;                   /* local memory left for arguments; 0: unknown */
     uint32_t releases;                      /* dynsel_opencl_releases at the latest launch */
     dynsel_opencl_shape shape;
+    cl_uint measured_dimensions; /* of ranges for which `fastest` was measured; 0: none */
+    dynsel_opencl_caps fastest;
+#if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
+    dynsel_opencl_trials trials;
+#endif
     dynsel_opencl_set set[CONFIG_DYNSEL_MAX_ARGUMENTS];
     dynsel_error error; /* if REFUSED; without subject and detail */
 } dynsel_opencl_kernel;

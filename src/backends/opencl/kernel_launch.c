@@ -8,21 +8,11 @@
 #include "backends/opencl/kernel_build.h"
 #include "backends/opencl/svm_capability.h"
 #include "backends/opencl/timing.h"
+#include "backends/opencl/work_group_trials.h"
+#include "backends/opencl/work_groups.h"
 #include "base/fail.h"
 #include "port/atomic.h"
 #include "port/likely.h"
-
-/* In a work-group whose size the program did not choose. */
-enum {
-    MOST_ITEMS = 64,
-    MOST_ITEMS_ON_GPU = 256, /* hide the latency of its memory; more leave less room to others */
-    MOST_SLICES = 64,        /* in OpenCL's dimension 2, where GPUs allow no more */
-    ENOUGH_ITEMS = 32,       /* powers of two from here on are preferred to larger other sizes */
-    /* A CPU core runs the items of a work-group in a loop. Larger work-groups are faster if there
-     * are still enough of them for all cores. */
-    MANY_ITEMS = 1 << 20,
-    MOST_OF_MANY = 1024,
-};
 
 /* Fails with a wrong use of a kernel. number: replaces `{}` in the detail. */
 DYNSEL_RARE static dynsel_status refuse(const dynsel_kernel *kernel, const char *function,
@@ -174,87 +164,6 @@ static dynsel_status set_arguments(dynsel_opencl_entry *entry, const dynsel_kern
     return status;
 }
 
-/* The largest divisor of `count` up to `room`; a power of two if it has ENOUGH_ITEMS. */
-static size_t divisor_of(size_t count, size_t room)
-{
-    size_t power = count & (~count + 1); /* the largest power of two that divides it */
-    while (power > room) {
-        power /= 2;
-    }
-    if (power >= ENOUGH_ITEMS || power == count) {
-        return power;
-    }
-    size_t divisor = count < room ? count : room;
-    while (count % divisor != 0) {
-        divisor--;
-    }
-    return divisor;
-}
-
-/* The most work items in a work-group. */
-static size_t most_items(const dynsel_opencl_entry *entry, const dynsel_opencl_kernel *built,
-                         const dynsel_opencl_shape *shape)
-{
-    size_t count = 1;
-    size_t most = (entry->type & CL_DEVICE_TYPE_GPU) != 0 ? MOST_ITEMS_ON_GPU : MOST_ITEMS;
-    for (cl_uint i = 0; i < shape->dimensions; i++) {
-        count *= shape->global[i];
-    }
-    if ((entry->type & CL_DEVICE_TYPE_CPU) != 0 && count >= MANY_ITEMS) {
-        cl_ulong local_bytes = 0;
-        const cl_int code =
-            clGetKernelWorkGroupInfo(built->kernel, entry->device, CL_KERNEL_LOCAL_MEM_SIZE,
-                                     sizeof(local_bytes), &local_bytes, NULL);
-        /* Kernels with local memory are written for a certain size. */
-        most = code == CL_SUCCESS && local_bytes == 0 ? MOST_OF_MANY : MOST_ITEMS;
-    }
-    return built->most_items != 0 && built->most_items < most ? built->most_items : most;
-}
-
-/* Neighbours in OpenCL's dimension 0 run side by side; in dynsel that is the last dimension. */
-static void reverse(const dynsel_range *range, uint32_t dimensions, size_t *turned)
-{
-    for (uint32_t i = 0; i < dimensions; i++) {
-        turned[i] = range->size[dimensions - 1 - i];
-    }
-}
-
-static bool is_shape_of(const dynsel_opencl_shape *shape, const dynsel_range *global)
-{
-    const uint32_t dimensions = global->dimensions;
-    if (shape->dimensions != dimensions) {
-        return false;
-    }
-    for (uint32_t i = 0; i < dimensions; i++) {
-        if (shape->global[i] != global->size[dimensions - 1 - i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Writes built->shape. */
-static inline void choose_shape(const dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
-                                const dynsel_launch *launch)
-{
-    dynsel_opencl_shape *const shape = &built->shape;
-    if (is_shape_of(shape, &launch->global)) {
-        return;
-    }
-    shape->dimensions = launch->global.dimensions;
-    reverse(&launch->global, shape->dimensions, shape->global);
-    size_t room = most_items(entry, built, shape);
-    for (cl_uint i = 0; i < shape->dimensions; i++) {
-        if (built->demanded[0] != 0) {
-            shape->local[i] = built->demanded[i];
-        } else {
-            shape->local[i] =
-                divisor_of(shape->global[i], i == 2 && room > MOST_SLICES ? MOST_SLICES : room);
-            room /= shape->local[i];
-        }
-    }
-}
-
 DYNSEL_RARE static dynsel_status fail_launch(dynsel_opencl_entry *entry,
                                              const dynsel_kernel *kernel, cl_int code)
 {
@@ -280,14 +189,14 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
     size_t first[DYNSEL_MAX_DIMENSIONS];
     size_t own[DYNSEL_MAX_DIMENSIONS];
     const size_t *local = built->shape.local;
-    choose_shape(entry, built, launch);
+    dynsel_opencl_choose_shape(entry, built, &launch->global);
     if (launch->local.dimensions != 0) {
         if (built->most_items != 0 && dynsel_range_count(&launch->local) > built->most_items) {
             return refuse(command->kernel, NULL, CL_INVALID_WORK_GROUP_SIZE,
                           "on this device a work group of this kernel has at most {} work items",
                           built->most_items);
         }
-        reverse(&launch->local, dimensions, own);
+        dynsel_opencl_reverse(&launch->local, dimensions, own);
         local = own;
     }
     bool has_offset = false;
@@ -295,11 +204,16 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
         has_offset |= launch->offset.size[i] != 0;
     }
     if (has_offset) {
-        reverse(&launch->offset, dimensions, first);
+        dynsel_opencl_reverse(&launch->offset, dimensions, first);
     }
-    const cl_int code = clEnqueueNDRangeKernel(
-        dynsel_opencl_queue_now(entry), built->kernel, dimensions, has_offset ? first : NULL,
-        built->shape.global, local, list->count, list->events, done);
+    const size_t *const offset = has_offset ? first : NULL;
+    if (launch->local.dimensions == 0 && !DYNSEL_LIKELY(!dynsel_opencl_trial_is_due(built)) &&
+        dynsel_opencl_launch_trial(entry, built, offset, list->count, list->events, done)) {
+        return DYNSEL_OK;
+    }
+    const cl_int code =
+        clEnqueueNDRangeKernel(dynsel_opencl_queue_now(entry), built->kernel, dimensions, offset,
+                               built->shape.global, local, list->count, list->events, done);
     return DYNSEL_LIKELY(code == CL_SUCCESS) ? DYNSEL_OK
                                              : fail_launch(entry, command->kernel, code);
 }

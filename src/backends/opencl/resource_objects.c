@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The OpenCL objects of a resource: queue, context, device; and programs with the prelude, which
  * tells kernels the aspects of this build's devices. */
+#include "backends/opencl/resource_objects.h"
+
 #include <dynsel/opencl.h>
 
 #include "backends/opencl/device_state.h"
@@ -8,7 +10,8 @@
 #include "base/fail.h"
 #include "port/context.h"
 
-static dynsel_opencl_entry *entry_of(const dynsel_resource *where, const char *function)
+dynsel_opencl_entry *dynsel_opencl_entry_of_resource(const dynsel_resource *where,
+                                                     const char *function)
 {
     dynsel_opencl_entry *const entry = where != NULL && where->backend == &dynsel_opencl_backend
                                            ? dynsel_opencl_entry_of_handle(where->handle)
@@ -26,7 +29,7 @@ static dynsel_opencl_entry *entry_of(const dynsel_resource *where, const char *f
 
 static const dynsel_opencl_entry *open_entry_of(const dynsel_resource *where, const char *function)
 {
-    dynsel_opencl_entry *const entry = entry_of(where, function);
+    dynsel_opencl_entry *const entry = dynsel_opencl_entry_of_resource(where, function);
     return entry != NULL && dynsel_opencl_open(entry) == DYNSEL_OK ? entry : NULL;
 }
 
@@ -48,7 +51,7 @@ cl_context dynsel_opencl_context(const dynsel_resource *where)
 
 cl_device_id dynsel_opencl_device(const dynsel_resource *where)
 {
-    const dynsel_opencl_entry *const entry = entry_of(where, __func__);
+    const dynsel_opencl_entry *const entry = dynsel_opencl_entry_of_resource(where, __func__);
     return entry != NULL ? entry->device : NULL;
 }
 

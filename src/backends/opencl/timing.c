@@ -74,8 +74,7 @@ static timed_start *start_on(const dynsel_opencl_entry *entry)
                                                                                         : NULL;
 }
 
-/* The queue with profiling continues after all that is in the device's own queue. */
-static bool join(dynsel_opencl_entry *entry)
+bool dynsel_opencl_enter_timing_queue(dynsel_opencl_entry *entry)
 {
     cl_event before = NULL;
     if (entry->timing.queue == entry->queue) {
@@ -105,7 +104,8 @@ cl_command_queue dynsel_opencl_timed_queue(const dynsel_opencl_entry *entry)
         return entry->queue;
     }
     if (start->queue == NULL) {
-        start->queue = join(start->entry) ? entry->timing.queue : entry->queue;
+        start->queue =
+            dynsel_opencl_enter_timing_queue(start->entry) ? entry->timing.queue : entry->queue;
     }
     return start->queue;
 }
@@ -127,13 +127,16 @@ void dynsel_opencl_keep_first(const dynsel_opencl_entry *entry, cl_event event)
     }
 }
 
-/* The device's own queue continues after the work. What it cannot be told it waits for. */
-static void join_back(dynsel_opencl_entry *entry, cl_event done)
+/* What the device's own queue cannot be told is waited for. */
+void dynsel_opencl_leave_timing_queue(dynsel_opencl_entry *entry, cl_event done)
 {
     const cl_command_queue queue = entry->timing.queue;
     const char *function = "clEnqueueMarkerWithWaitList";
     cl_event last = done;
     cl_int code = CL_SUCCESS;
+    if (queue == entry->queue) {
+        return;
+    }
     if (done == NULL) { /* the task function may have enqueued something all the same */
         code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &last);
     }
@@ -174,7 +177,7 @@ static DYNSEL_ASIDE void end_start(const timed_start *start, const dynsel_work *
     const bool goes_on = work->done.opencl != NULL;
     const bool asked = start->queue != NULL && !dynsel_opencl_is_lost(entry);
     if (asked && start->queue != entry->queue) {
-        join_back(entry, work->done.opencl);
+        dynsel_opencl_leave_timing_queue(entry, work->done.opencl);
     }
     if (asked && goes_on && !dynsel_opencl_is_lost(entry) &&
         is_profiled(entry, work->done.opencl)) {
@@ -201,7 +204,7 @@ void dynsel_opencl_start_timed(dynsel_opencl_entry *entry, dynsel_work *work)
     timed_start start = {.entry = entry, .depth = thread->task_depth + 1};
     record_of(work)->is_profiled = false;
     thread->timed_start = dynsel_opencl_has_profiles(entry) ? &start : NULL;
-    dynsel_call(work);
+    dynsel_call_inline(work);
     thread->timed_start = before;
     if (work->error.status == DYNSEL_E_DEVICE) {
         (void)dynsel_opencl_loses(entry, "the task function", work->error.code);

@@ -20,6 +20,14 @@ void dynsel_opencl_start_timed(dynsel_opencl_entry *entry, dynsel_work *work);
 /* See `measure` of dynsel_backend_ops. */
 void dynsel_opencl_measure(dynsel_backend *backend, dynsel_work *work);
 
+/* Where the device's profiles are true: the queue with profiling continues after all that is in the
+ * device's own queue. False: it does not. */
+bool dynsel_opencl_enter_timing_queue(dynsel_opencl_entry *entry);
+
+/* Then: the device's own queue continues after what was enqueued there; done: the event of the last
+ * of it, or NULL. */
+void dynsel_opencl_leave_timing_queue(dynsel_opencl_entry *entry, cl_event done);
+
 /* The queue that timed work of this thread uses, if it is on this device; else the device's own. */
 cl_command_queue dynsel_opencl_timed_queue(const dynsel_opencl_entry *entry);
 

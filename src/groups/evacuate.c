@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A resource leaves its policy with the memory of its device. To copy data from there to the host
+ * is what a host accessor does, which waits for its turn among the command groups of other policies
+ * that use the buffer.
+ */
+#include "submission/evacuation.h"
+
+#include <dynsel/host_accessor.h>
+
+#include "data/buffers.h"
+#include "data/domains.h"
+#include "data/evict.h"
+#include "data/staging.h"
+#include "policy/policy.h"
+#include "submission/request.h"
+
+/* Whether another resource of the policy keeps the domain in reach. */
+static bool is_shared(const dynsel_policy *policy, uint32_t index, uint32_t number)
+{
+    dynsel_backend *const backend = policy->resources[index].backend;
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
+        if (i != index && policy->resources[i].backend == backend &&
+            !dynsel_health_is_removed(&policy->queues[i]) &&
+            dynsel_domain_ask(backend, policy->queues[i].own).number == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The domain that the resource alone has; DYNSEL_HOST_DOMAIN: none, or it was never used, or it is
+ * lost with its contents. */
+static uint32_t domain_of(const dynsel_policy *policy, uint32_t index)
+{
+    dynsel_backend *const backend = policy->resources[index].backend;
+    void *const own = policy->queues[index].own;
+    const uint32_t number = dynsel_domain_ask(backend, own).number;
+    if (number == 0 || is_shared(policy, index, number) ||
+        (backend->ops->memory->is_lost != NULL && backend->ops->memory->is_lost(backend, own))) {
+        return DYNSEL_HOST_DOMAIN;
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const uint32_t domain = dynsel_domain_find(backend, number);
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return domain;
+}
+
+/* The buffer in this place of the table, if only the domain has its data. */
+static bool find_alone(uint32_t place, uint32_t domain, dynsel_buffer *buffer)
+{
+    const dynsel_buffer_record *const record = &dynsel_buffers[place];
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    buffer->token = dynsel_word_load_relaxed(&record->token);
+    const bool found = (buffer->token & DYNSEL_PLACES) != 0 &&
+                       dynsel_is_valid(&record->validity, domain) &&
+                       !dynsel_is_valid_elsewhere(&record->validity, domain);
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return found;
+}
+
+static uint64_t until(uint64_t deadline_ns)
+{
+    const uint64_t now_ns = dynsel_now_ns();
+    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
+        return DYNSEL_WAIT_FOREVER;
+    }
+    return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+}
+
+/* A buffer may be ended meanwhile, and contents may be lost already. */
+static dynsel_status copy_to_host(dynsel_buffer buffer, uint64_t deadline_ns)
+{
+    dynsel_host_accessor accessor = {.data = NULL};
+    const dynsel_status status =
+        dynsel_host_accessor_open_for(&accessor, buffer, DYNSEL_ACCESS_READ, until(deadline_ns));
+    if (status == DYNSEL_OK) {
+        return dynsel_host_accessor_close(&accessor);
+    }
+    return status == DYNSEL_E_STALE || status == DYNSEL_E_DEPENDENCY ? DYNSEL_OK : status;
+}
+
+/* Frees what no work uses. */
+static void free_memory(uint32_t domain)
+{
+    dynsel_given_copy given;
+    bool found = true;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    while (dynsel_staging_evict(domain)) {
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    dynsel_staging_release();
+    while (found) {
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        found = dynsel_copy_evict(domain, &given);
+        dynsel_spinlock_release(&dynsel_memory_lock);
+        if (found) {
+            dynsel_copy_release(&given);
+        }
+    }
+}
+
+static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
+{
+    const uint32_t domain = domain_of(policy, index);
+    if (domain == DYNSEL_HOST_DOMAIN) {
+        return DYNSEL_OK;
+    }
+    for (uint32_t place = 0; place < CONFIG_DYNSEL_MAX_BUFFERS; place++) {
+        dynsel_buffer buffer;
+        if (find_alone(place, domain, &buffer)) {
+            const dynsel_status status = copy_to_host(buffer, deadline_ns);
+            if (status != DYNSEL_OK) {
+                return status;
+            }
+        }
+    }
+    free_memory(domain);
+    return DYNSEL_OK;
+}
+
+dynsel_status (*const dynsel_evacuation)(const dynsel_policy *policy, uint32_t index,
+                                         uint64_t deadline_ns) = evacuate;
