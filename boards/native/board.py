@@ -52,7 +52,7 @@ def limits(config):
                    + (1 if threads else 0) + (4 if aspects else 0)
                    + (2 if config["DYNSEL_LEARNED_TABLES"] else 0)
                    + (15 if opencl else 0)
-                   + (7 + (3 if opencl else 0) if groups else 0)) * KIB,
+                   + (9 + (5 if opencl else 0) if groups else 0)) * KIB,
         # while a command group is started whose time is wanted, that is known on the stack
         "stack": (2 + (1.25 if opencl else 0) + (2.5 if groups else 0)) * KIB,  # the tables of hosts
     }
