@@ -32,7 +32,8 @@ def limits(config):
     groups, small = config["DYNSEL_COMMAND_GROUPS"], config["DYNSEL_OPTIMIZE_SIZE"]
     # What survives failures of data takes 5 KiB of the groups', and what they wait for and who uses a buffer 4;
     # looks that fail, old versions and drivers asked again take 4 of OpenCL's, the times of work on devices 4;
-    # pinned memory and queues for transfers take 4 of what groups add to it.
+    # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies
+    # from and to memory, parts and empty commands take 3.
     return {
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
@@ -45,13 +46,13 @@ def limits(config):
                  + (3 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (25 if opencl else 0)
-                 + ((54 if small else 69) + (18 if opencl else 0) if groups else 0)) * KIB,
+                 + ((57 if small else 73) + (18 if opencl else 0) if groups else 0)) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)
                    + (2 if config["DYNSEL_LEARNED_TABLES"] else 0)
                    + (15 if opencl else 0)
-                   + (7 + (3 if opencl else 0) if groups else 0)) * KIB,
+                   + (9 + (5 if opencl else 0) if groups else 0)) * KIB,
         # while a command group is started whose time is wanted, that is known on the stack
-        "stack": (2 + (1.25 if opencl else 0) + (1.25 if groups else 0)) * KIB,
+        "stack": (2 + (1.25 if opencl else 0) + (2.5 if groups else 0)) * KIB,  # the tables of hosts
     }

@@ -61,7 +61,7 @@ typedef struct dynsel_accessor {
     bool placeholder;
     uint32_t group;         /**< internal: the command group of a normal accessor */
     uint32_t element_bytes; /**< only for local memory; a buffer has its own element size */
-    dynsel_range range;     /**< the elements that are accessed; all zero: all */
+    dynsel_range range;     /**< the elements that are accessed; all zero: all. A size may be 0 */
     /** The first element, only with a range; all zero: 0. Kernels get the beginning of
      * the buffer, and index from there. */
     dynsel_range offset;

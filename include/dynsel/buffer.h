@@ -48,13 +48,16 @@ typedef struct dynsel_buffer {
  *     library, CONFIG_DYNSEL_BUFFER_INSIDE_BYTES long, all zero. An OpenCL device that shares the
  *     host's memory uses `data` itself where it is aligned well enough (4096 bytes always is).
  * element_bytes: size of one element, in bytes; not 0.
- * range: how many elements there are, 1 to 3 dimensions, none of them 0.
- * Errors: DYNSEL_E_INVALID (NULL; a handle that is not all zero; a size of 0; more bytes than an
- *     object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS exist, or data is NULL and the
- *     elements need more than CONFIG_DYNSEL_BUFFER_INSIDE_BYTES). Without effect then.
+ * range: how many elements there are, 1 to 3 dimensions. A size may be 0: the buffer has no
+ *     elements then, orders command groups like any other, and is never copied; kernels on devices
+ *     get a null pointer.
+ * Errors: DYNSEL_E_INVALID (NULL; a handle that is not all zero; elements of 0 bytes; more bytes
+ *     than an object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS exist, or data is NULL and
+ *     the elements need more than CONFIG_DYNSEL_BUFFER_INSIDE_BYTES). Without effect then.
  * May block: no.
  * Context: any thread; task functions. Not interrupts.
- * Cost: a check of each entry of the table; nothing is copied or allocated.
+ * Cost: a check of each entry of the table that was in use before the first free one at the last
+ *     call; nothing is copied or allocated.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data,
                                                 size_t element_bytes, dynsel_range range)
@@ -69,15 +72,15 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     handle at all), DYNSEL_E_IN_TASK (inside a task function or group function). With
  *     DYNSEL_E_DEVICE, the results could not be copied back; where the device still has them, the
  *     buffer is unchanged, the handle is not zeroed, and another call may succeed. (To discard
- *     them, open a host accessor with a discarding mode, close it, and end the buffer.) The buffer
- *     is gone although the call failed, the handle is zeroed, and the contents of the host's memory
- *     are undefined, with DYNSEL_E_DEPENDENCY, and with DYNSEL_E_DEVICE where the device with the
- *     only valid copy is lost. DYNSEL_E_DEPENDENCY: work that had begun to write it failed; or a
- *     resource that was given up (see <dynsel/resource_states.h>) may still use `data`, because its
- *     work used the buffer in any mode, or data were being copied back. Then the text of the error
- *     says "may still use its memory", and the program leaves `data` alone until it ends: the
- *     resource may read and write there at any time, also what was written later. Memory inside the
- *     library is not used again then: CONFIG_DYNSEL_MAX_BUFFERS loses a place. A worker that has
+ *     them, call dynsel_buffer_discard().) The buffer is gone although the call failed, the handle
+ *     is zeroed, and the contents of the host's memory are undefined, with DYNSEL_E_DEPENDENCY and
+ *     with DYNSEL_E_DEVICE where the device with the only valid copy is lost. DYNSEL_E_DEPENDENCY:
+ *     work that had begun to write it failed; or a resource that was given up (see
+ *     <dynsel/resource_states.h>) may still use `data`, because its work used the buffer in
+ *     any mode, or data were being copied back. Then the text of the error says "may still use its
+ *     memory", and the program leaves `data` alone until it ends: the resource may
+ *     read and write there at any time, also what was written later. Memory inside the library is
+ *     not used again then: CONFIG_DYNSEL_MAX_BUFFERS loses a place. A worker that has
  *     returned uses the memory no longer; a buffer that is ended after that is not concerned.
  * May block: while results are copied back.
  * Context: any thread.
@@ -87,6 +90,21 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     that was given up, linear in CONFIG_DYNSEL_MAX_IN_FLIGHT.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
+
+/**
+ * Ends a buffer as dynsel_buffer_deinit() does, but discards the results: nothing is copied to the
+ * host's memory, whose contents are undefined afterwards. For intermediate data, and where the
+ * results of failed or lost work are not wanted: that work failed before is no error here.
+ *
+ * Errors: DYNSEL_E_BUSY, DYNSEL_E_STALE, DYNSEL_E_INVALID and DYNSEL_E_IN_TASK as
+ *     dynsel_buffer_deinit(). With DYNSEL_E_DEPENDENCY the buffer is gone, and a resource that was
+ *     given up may still use its memory, as described there.
+ * May block: while a copy to the host runs that an earlier use began.
+ * Context: any thread.
+ * Cost: as dynsel_buffer_deinit() of a buffer that no device has written.
+ * Source: SYCL 2020, 4.7.2 "Buffers", set_final_data(nullptr) and set_write_back(false).
+ */
+DYNSEL_CHECKED dynsel_status dynsel_buffer_discard(dynsel_buffer *buffer);
 
 /** Counts of copies made and avoided. Wraps like any unsigned number. */
 typedef struct dynsel_movement {

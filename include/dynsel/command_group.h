@@ -113,6 +113,29 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy 
  */
 
 /**
+ * Orders this command group behind a submission, for work that the library does not order itself:
+ * it uses the same memory through pointers (dynsel_set_arg_pointer()), ranges, or copies from and
+ * to memory of the program.
+ *
+ * submission: of any policy and resource: a task or a command group; read now only. Its results
+ *     are visible to this command group. If it fails, this command group does not begin, and ends
+ *     with DYNSEL_E_DEPENDENCY and the first cause, as behind work that was to write its data; so
+ *     does what depends on it in turn. (Where it was started on the same device before the failure
+ *     was known, it may have begun.) The failure of a submission that was waited for is known to
+ *     the caller: this command group does not wait for it and does not fail. The handle that the
+ *     submit of this command group will fill in still stands for what it held before.
+ * Errors: DYNSEL_E_INVALID (never submitted), DYNSEL_E_STALE (released, waited for through a copy,
+ *     or of the parent of this process), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_DEPENDENCIES, which
+ *     counts those that are not complete; the submit waits if they leave too little room for what
+ *     buffers add).
+ * Cost: a compare with each earlier one of the group; the start waits for the end of a task, and of
+ *     a command group on another device; behind one on the same in-order resource it is started at
+ *     once.
+ * Source: SYCL 2020, 4.9.4.1, handler::depends_on().
+ */
+dynsel_status dynsel_depends_on(dynsel_handler *handler, const dynsel_submission *submission);
+
+/**
  * Registers the use of a placeholder's own buffer.
  *
  * accessor: identified by its address until the group function returns. Repetition has no effect;
@@ -201,7 +224,9 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
  * Launches a kernel over a range of work-items.
  *
  * kernel: must stay until the work is complete.
- * global: the number of work-items; none of the sizes 0.
+ * global: the number of work-items. Where a size is 0, the kernel is not launched: the command
+ *     group waits for what it depends on, fails if that failed, and is complete then, without a
+ *     call of its resource. It changes no buffer, whatever its accessors say.
  * local: the size of a work-group, in as many dimensions, dividing `global`; NULL: chosen, see
  *     <dynsel/opencl.h>.
  * offset: the number of the first work-item; NULL: 0.
@@ -219,13 +244,38 @@ dynsel_status dynsel_single_task(dynsel_handler *handler, const dynsel_kernel *k
 /**
  * Launches a copy of elements, from the range of one accessor to that of another. Both are required
  * (before, if the require sets the buffer) and have the same number of dimensions, the same sizes
- * and the same element size; parts of one buffer must not overlap.
+ * and the same element size; parts of one buffer must not overlap. Without elements nothing is
+ * copied or filled, as in dynsel_parallel_for().
  *
  * Errors: DYNSEL_E_INVALID (that, the subject being the accessor; a mode that only writes for
  *     `from`, or only reads for `to`; arguments were set; something was launched), DYNSEL_E_STALE.
  */
 dynsel_status dynsel_copy(dynsel_handler *handler, const dynsel_accessor *from,
                           const dynsel_accessor *to);
+
+/**
+ * Launches a copy from memory of the program into the range of an accessor: the elements of the
+ * range one after the other, without gaps.
+ *
+ * from: read until the work is complete, or until its failure is known. On a device it is staged,
+ *     as the memory of a range (dynsel_set_range()), and counts in dynsel_get_range_statistics().
+ *     The library does not order its use: see dynsel_depends_on(). NULL: only with 0 bytes.
+ * bytes: those of the accessor's range. 0 copies nothing.
+ * to: as in dynsel_copy().
+ * Errors: DYNSEL_E_INVALID (another number of bytes, whose right value is in the text; memory that
+ *     overlaps the buffer's own on the host; a mode that only reads; arguments were set; something
+ *     was launched), DYNSEL_E_STALE. Of the submission, where no resource of the host could do it:
+ *     those of a range, as DYNSEL_E_FULL (more than CONFIG_DYNSEL_STAGING_BYTES).
+ * Cost: on a device a transfer to staging memory, and a copy from there to that of the buffer.
+ * Source: SYCL 2020, 4.9.4.3 "Explicit memory operations", handler::copy().
+ */
+dynsel_status dynsel_copy_from_memory(dynsel_handler *handler, const void *from, size_t bytes,
+                                      const dynsel_accessor *to);
+
+/** The same from the range of an accessor into memory of the program, which is written until the
+ * work is complete. A mode that only writes is DYNSEL_E_INVALID. */
+dynsel_status dynsel_copy_to_memory(dynsel_handler *handler, const dynsel_accessor *from, void *to,
+                                    size_t bytes);
 
 /** Launches the filling of an accessor's range with copies of one element, which is copied here.
  * bytes: the size of the buffer's elements, at most 128 and a power of two. Errors:

@@ -27,8 +27,10 @@ DYNSEL_BEGIN_DECLS
 
 /** An open access of the host's to a buffer; all zero: not open. */
 typedef struct dynsel_host_accessor {
-    void *data;                   /**< the buffer's first element, while it is open */
-    size_t bytes;                 /**< of the whole buffer */
+    void *data;   /**< the first element of the buffer or of the part, while it is open; not NULL */
+    size_t bytes; /**< from there to the end of the last element of the buffer or of the part */
+    size_t row_pitch;             /**< bytes from one row to the next */
+    size_t slice_pitch;           /**< bytes from one slice to the next */
     dynsel_submission submission; /**< the library's own */
 } dynsel_host_accessor;
 
@@ -54,6 +56,32 @@ typedef struct dynsel_host_accessor {
 DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor,
                                                        dynsel_buffer buffer,
                                                        dynsel_access_mode mode);
+
+/**
+ * dynsel_host_accessor_open() of a part of a buffer: a discarding mode keeps the elements outside
+ * of the part. Order and copies are those of the whole buffer, because the library knows for each
+ * buffer, and not for its parts, who uses it and where it is valid: the call waits as
+ * dynsel_host_accessor_open() does, also for work that uses other parts, copies the whole buffer
+ * where the host's memory is out of date, and copies nothing where it is not.
+ *
+ * range: the elements of the part, in as many dimensions as the buffer has; all zero: all. A size
+ *     may be 0.
+ * offset: its first element; all zero: the first of the buffer.
+ * Errors: those of dynsel_host_accessor_open(), and DYNSEL_E_INVALID (other dimensions; a part that
+ *     reaches past the end of the buffer; an offset past the end, also with a range of 0).
+ * Source: SYCL 2020, 4.7.6.10 "Host accessor": ranged accessors.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open_part(dynsel_host_accessor *accessor,
+                                                            dynsel_buffer buffer,
+                                                            dynsel_access_mode mode,
+                                                            dynsel_range range,
+                                                            dynsel_range offset);
+
+/** dynsel_host_accessor_open_part() that gives up after a time, as
+ * dynsel_host_accessor_open_for(). */
+DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open_part_for(
+    dynsel_host_accessor *accessor, dynsel_buffer buffer, dynsel_access_mode mode,
+    dynsel_range range, dynsel_range offset, uint64_t timeout_ns);
 
 /**
  * dynsel_host_accessor_open() that gives up after a time.

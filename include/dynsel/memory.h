@@ -15,7 +15,11 @@
  * device for one command, and back if the command writes. Staging memory is allocated like a copy
  * of a buffer, with `host` NULL and without `shared`, and the library keeps it. Afterwards `host`
  * and `bytes` describe the range that is staged in it. They differ from command to command, and
- * `bytes` never exceeds the allocated size.
+ * `bytes` never exceeds the allocated size. Memory that a command copies from or to
+ * (dynsel_copy_from_memory()) is staged in the same way.
+ *
+ * A buffer without elements has no copies. Arguments of a kernel that stand for it have a memory
+ * with `native` NULL and 0 `bytes`; other commands have none.
  */
 #ifndef DYNSEL_MEMORY_H
 #define DYNSEL_MEMORY_H
@@ -141,7 +145,8 @@ typedef struct dynsel_memory_ops {
     dynsel_status (*allocate)(dynsel_backend *backend, void *own, dynsel_memory *memory);
 
     /** Frees a copy, through the resource that it was allocated with. No work uses it any more. The
-     * library has called `fetch` before, if shared memory contains results. May block. */
+     * library has called `fetch` before, if shared memory contains results that the program wants.
+     * May block. */
     void (*release)(dynsel_backend *backend, void *own, dynsel_memory *memory);
 
     /**

@@ -13,6 +13,14 @@
 #define DYNSEL_TEXT(text) NULL
 #endif
 
+/* The text of a failure that another value of CONFIG_DYNSEL_<option> would avoid: "CONFIG_... is
+ * 12, and ...". rest: what needs more, and the value that would do. */
+#define DYNSEL_OPTION(option, rest) DYNSEL_OPTION_IS(option) ", " rest
+#define DYNSEL_OPTION_IS(option)                                                                   \
+    "CONFIG_DYNSEL_" #option " is " DYNSEL_STRING(CONFIG_DYNSEL_##option)
+#define DYNSEL_STRING(value)    DYNSEL_STRING_OF(value)
+#define DYNSEL_STRING_OF(value) #value
+
 enum { DYNSEL_TARGET_SHIFT = 16 }; /* in an error's number: the target above the aspect */
 
 /* Fails on behalf of the public function that the user called; `detail` may hold one `{}` for

@@ -12,6 +12,7 @@ enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
 dynsel_spinlock dynsel_memory_lock;
 dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+static uint32_t used_before; /* all places before this one are in use */
 
 void dynsel_buffer_hide(dynsel_buffer_record *record)
 {
@@ -24,6 +25,7 @@ void dynsel_buffers_forget(void)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         dynsel_word_store_relaxed(&dynsel_buffers[i].token, 0); /* generations go on */
     }
+    used_before = 0;
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 #endif
@@ -63,6 +65,7 @@ bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
             .element_bytes = record->element_bytes,
             .bytes = record->bytes,
             .range = record->range,
+            .data = record->data,
         };
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
@@ -71,12 +74,21 @@ bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
 
 static dynsel_buffer_record *find_free(void)
 {
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
-        if (dynsel_buffer_is(&dynsel_buffers[i], 0)) {
-            return &dynsel_buffers[i];
+    for (; used_before < CONFIG_DYNSEL_MAX_BUFFERS; used_before++) {
+        if (dynsel_buffer_is(&dynsel_buffers[used_before], 0)) {
+            return &dynsel_buffers[used_before];
         }
     }
     return NULL;
+}
+
+void dynsel_buffer_free(dynsel_buffer_record *record)
+{
+    const uint32_t place = (uint32_t)(record - dynsel_buffers);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_word_store_release(&record->token, 0);
+    used_before = place < used_before ? place : used_before;
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 static void *memory_inside(dynsel_buffer_record *record)
@@ -84,8 +96,9 @@ static void *memory_inside(dynsel_buffer_record *record)
 #if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
     return record->inside;
 #else
+    static unsigned char nothing; /* of buffers without elements */
     (void)record;
-    return NULL;
+    return &nothing;
 #endif
 }
 
@@ -111,9 +124,10 @@ dynsel_buffer_record *dynsel_buffer_take(void *data, const dynsel_shape *shape)
     if (record != NULL) {
         fill_in(record, data, shape);
     } else {
-        (void)DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_buffer_init"), DYNSEL_E_FULL,
-                             "{} buffers exist: end some, or raise CONFIG_DYNSEL_MAX_BUFFERS",
-                             CONFIG_DYNSEL_MAX_BUFFERS);
+        (void)DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_buffer_init"), DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_BUFFERS, "and as many exist: end some, or set it to {} or more"),
+            CONFIG_DYNSEL_MAX_BUFFERS + 1);
     }
     return record;
 }
@@ -126,7 +140,7 @@ uint32_t dynsel_buffer_publish(dynsel_buffer_record *record)
     return token;
 }
 
-/* Sets `bytes`. False: there are no elements, or more bytes than an object can have. */
+/* Sets `bytes`. False: there is no such range, or more bytes than an object can have. */
 static bool set_bytes(dynsel_shape *shape)
 {
     return shape->element_bytes != 0 && dynsel_range_is_whole(&shape->range) &&
@@ -152,15 +166,16 @@ dynsel_status dynsel_buffer_check_new(const dynsel_buffer *buffer, const void *d
     }
     if (!set_bytes(shape)) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(function), DYNSEL_E_INVALID,
-                              "elements and range: 1 to 3 dimensions, no size of 0, and together "
-                              "no more bytes than an object can have",
+                              "elements and range: elements of at least 1 byte, 1 to 3 "
+                              "dimensions, and together no more bytes than an object can have",
                               0);
     }
     if (data == NULL && shape->bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
-        return DYNSEL_FAIL_IN(DYNSEL_TEXT(function), DYNSEL_E_FULL,
-                              "{} bytes are inside a buffer: pass memory, or raise "
-                              "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES",
-                              CONFIG_DYNSEL_BUFFER_INSIDE_BYTES);
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT(function), DYNSEL_E_FULL,
+            DYNSEL_OPTION(BUFFER_INSIDE_BYTES,
+                          "and the elements have {} bytes: pass memory, or set it to as many"),
+            shape->bytes);
     }
     return DYNSEL_OK;
 }

@@ -212,6 +212,9 @@ static inline bool dynsel_buffer_is_inside(const dynsel_buffer_record *record)
 #endif
 }
 
+/* Frees the place of a buffer that was ended. Takes the lock. */
+void dynsel_buffer_free(dynsel_buffer_record *record);
+
 /* Makes the handle stale, as if the buffer had been ended. The place stays in use. */
 void dynsel_buffer_hide(dynsel_buffer_record *record);
 

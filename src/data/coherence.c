@@ -187,7 +187,7 @@ static dynsel_status look_for_host_readers(const sight *s)
 static dynsel_status look_for_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+    for (uint32_t i = 0; i < dynsel_domain_count; i++) {
         if (i + 1 != s->uses->domain && look_completed(s, &record->copies[i]) != DYNSEL_OK) {
             return DYNSEL_E_AGAIN;
         }
@@ -252,6 +252,9 @@ static dynsel_status look_for_sharing(const sight *s)
 
 static dynsel_status look_for_room(const sight *s)
 {
+    if (s->record->bytes == 0) {
+        return DYNSEL_OK; /* a buffer without elements has no copies */
+    }
     const dynsel_status status = look_for_sharer(s);
     if (status != DYNSEL_OK) {
         return status;

@@ -33,6 +33,10 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
         record->movement.copies_avoided++;
         domain->movement.copies_avoided++;
     }
+    if (record->bytes == 0) {
+        use->others_valid = dynsel_valid_copies(&record->validity);
+        return;
+    }
     if (use->copy_in || use->allocate) {
         copy->since = uses->token;
         copy->since_on = uses->queue;

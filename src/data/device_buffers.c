@@ -76,6 +76,9 @@ dynsel_status dynsel_buffer_init_over(dynsel_buffer *buffer, const dynsel_device
     if (status == DYNSEL_OK) {
         status = dynsel_buffer_check_new(buffer, there->memory.host, &shape);
     }
+    if (status == DYNSEL_OK && shape.bytes == 0) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "memory of a device needs elements: no size of 0");
+    }
     if (status == DYNSEL_OK) {
         dynsel_spinlock_acquire(&dynsel_memory_lock);
         status = enter(buffer, there, &shape);

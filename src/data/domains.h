@@ -23,6 +23,9 @@ typedef struct dynsel_domain_record {
 
 extern dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 
+/* Domains behind these were never entered. */
+extern uint32_t dynsel_domain_count;
+
 /* Counts how a copy moved. before: memory->pinning before the transfer. */
 static inline void dynsel_movement_count_pinned(dynsel_movement *movement,
                                                 const dynsel_memory *memory, uint8_t before)
@@ -45,7 +48,7 @@ static inline dynsel_domain dynsel_domain_ask(dynsel_backend *backend, void *own
  * src/data/enter_domain.h). */
 static inline uint32_t dynsel_domain_find(const dynsel_backend *backend, uint32_t number)
 {
-    for (uint32_t i = 0; number != 0 && i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+    for (uint32_t i = 0; number != 0 && i < dynsel_domain_count; i++) {
         if (dynsel_domains[i].number == number && dynsel_domains[i].backend == backend) {
             return i + 1;
         }

@@ -12,6 +12,7 @@
 DYNSEL_TAKE_DEFAULT_MEMORY(enter_domain);
 
 dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
+uint32_t dynsel_domain_count;
 
 static bool has_copies(uint32_t domain)
 {
@@ -60,13 +61,15 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     *domain = find_place();
     if (*domain == DYNSEL_HOST_DOMAIN) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_submit_command_group"), DYNSEL_E_FULL,
-                              "{} memory domains are in use: raise CONFIG_DYNSEL_MAX_DOMAINS, or "
-                              "end buffers of others",
-                              CONFIG_DYNSEL_MAX_DOMAINS);
+                              DYNSEL_OPTION(MAX_DOMAINS,
+                                            "and as many memory domains are in use: set "
+                                            "it to {} or more, or end the buffers of one"),
+                              CONFIG_DYNSEL_MAX_DOMAINS + 1);
     }
     while (dynsel_staging_evict(*domain)) {
     }
     dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = backend, .number = number};
+    dynsel_domain_count = *domain > dynsel_domain_count ? *domain : dynsel_domain_count;
     return DYNSEL_OK;
 }
 

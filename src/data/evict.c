@@ -118,15 +118,15 @@ static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
     uint32_t domain = 1;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     DYNSEL_ASSERT(record->copy_out.state == DYNSEL_NO_COPY_OUT);
-    while (domain <= CONFIG_DYNSEL_MAX_DOMAINS &&
-           record->copies[domain - 1].memory.native == NULL) {
+    while (domain <= dynsel_domain_count && record->copies[domain - 1].memory.native == NULL) {
         domain++;
     }
-    if (domain <= CONFIG_DYNSEL_MAX_DOMAINS) {
+    const bool found = domain <= dynsel_domain_count;
+    if (found) {
         dynsel_copy_take(record, domain, given);
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
-    return domain <= CONFIG_DYNSEL_MAX_DOMAINS;
+    return found;
 }
 
 void dynsel_copies_end(dynsel_buffer_record *record)

@@ -6,7 +6,7 @@
 bool dynsel_multiply(size_t a, size_t b, size_t *product)
 {
     *product = a * b;
-    return b <= SIZE_MAX / a;
+    return a == 0 || b <= SIZE_MAX / a;
 }
 
 bool dynsel_range_is_whole(const dynsel_range *range)
@@ -15,12 +15,14 @@ bool dynsel_range_is_whole(const dynsel_range *range)
         return false;
     }
     size_t count = 1;
+    bool fits = true;
     for (uint32_t i = 0; i < range->dimensions; i++) {
-        if (range->size[i] == 0 || !dynsel_multiply(count, range->size[i], &count)) {
-            return false;
+        if (range->size[i] == 0) {
+            return true;
         }
+        fits = fits && dynsel_multiply(count, range->size[i], &count);
     }
-    return true;
+    return fits;
 }
 
 /* Extends to 3 dimensions. front: the size of the added dimensions. */
@@ -37,8 +39,8 @@ static bool is_within(const dynsel_region *region, const size_t whole[DYNSEL_MAX
 {
     bool within = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
-        within = within && region->size[i] != 0 && region->size[i] <= whole[i] &&
-                 region->first[i] <= whole[i] - region->size[i];
+        within =
+            within && region->size[i] <= whole[i] && region->first[i] <= whole[i] - region->size[i];
     }
     return within;
 }
@@ -73,12 +75,17 @@ bool dynsel_region_is_all(const dynsel_region *region, const dynsel_shape *shape
            region->size[2] == whole[2];
 }
 
+bool dynsel_region_is_empty(const dynsel_region *region)
+{
+    return region->size[0] == 0 || region->size[1] == 0 || region->size[2] == 0;
+}
+
 bool dynsel_regions_overlap(const dynsel_region *a, const dynsel_region *b)
 {
     bool overlap = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
-        overlap = overlap && a->first[i] < b->first[i] + b->size[i] &&
-                  b->first[i] < a->first[i] + a->size[i];
+        overlap = overlap && a->size[i] != 0 && b->size[i] != 0 &&
+                  a->first[i] < b->first[i] + b->size[i] && b->first[i] < a->first[i] + a->size[i];
     }
     return overlap;
 }

@@ -14,6 +14,7 @@ typedef struct dynsel_shape {
     size_t element_bytes;
     size_t bytes;
     dynsel_range range;
+    const void *data; /* the host's memory */
 } dynsel_shape;
 
 /* A region of a buffer, in 3 dimensions: missing dimensions stand in front, with size 1. */
@@ -25,14 +26,14 @@ typedef struct dynsel_region {
 typedef enum dynsel_region_check {
     DYNSEL_REGION_FITS,
     DYNSEL_REGION_HAS_OTHER_DIMENSIONS,
-    DYNSEL_REGION_IS_OUTSIDE /* at least partly, or contains no element */
+    DYNSEL_REGION_IS_OUTSIDE /* at least partly */
 } dynsel_region_check;
 
-/* Whether the range has 1 to 3 dimensions, no size of 0, and a count of elements that fits in
- * size_t. */
+/* Whether the range has 1 to 3 dimensions, and a count of elements that fits in size_t; 0 is such a
+ * count. */
 bool dynsel_range_is_whole(const dynsel_range *range);
 
-/* *product = a * b. False: the product does not fit. a must not be 0. */
+/* *product = a * b. False: the product does not fit. */
 bool dynsel_multiply(size_t a, size_t b, size_t *product);
 
 /* Finds the region of an accessor, and checks it. */
@@ -40,6 +41,9 @@ dynsel_region_check dynsel_region_find(const dynsel_accessor *accessor, const dy
                                        dynsel_region *region);
 
 bool dynsel_region_is_all(const dynsel_region *region, const dynsel_shape *shape);
+
+/* Whether it has no elements. */
+bool dynsel_region_is_empty(const dynsel_region *region);
 
 bool dynsel_regions_overlap(const dynsel_region *a, const dynsel_region *b);
 

@@ -67,6 +67,17 @@ dynsel_staging_need dynsel_staging_need_of(const dynsel_uses *uses)
                                                         : DYNSEL_STAGING_TOO_LARGE;
 }
 
+uint32_t dynsel_staging_bytes_of(const dynsel_uses *uses)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < uses->staged_count; i++) {
+        const uint64_t one = uses->staged[i].memory.bytes;
+        bytes += one == 0 ? GRAIN : (one + GRAIN - 1) / GRAIN * GRAIN;
+        bytes = bytes < UINT32_MAX ? bytes : UINT32_MAX; /* it does not wrap */
+    }
+    return (uint32_t)bytes;
+}
+
 static bool is_idle(record *it)
 {
     if (it->user != 0 && dynsel_stage_of(it->user - 1) == DYNSEL_STAGE_OVER) {

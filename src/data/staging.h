@@ -22,6 +22,9 @@ typedef enum dynsel_staging_need {
 /* Without the lock. */
 dynsel_staging_need dynsel_staging_need_of(const dynsel_uses *uses);
 
+/* The bytes that they need in a domain; UINT32_MAX: so many or more. Without the lock. */
+uint32_t dynsel_staging_bytes_of(const dynsel_uses *uses);
+
 /* Takes all staging memory for the start of the work in its domain, or none: DYNSEL_E_AGAIN, with
  * uses->obstacle; and with uses->wants_staging if the work is the first in its domain that waits:
  * then it has to be notified when users of staging memory end. */

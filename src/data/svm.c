@@ -64,6 +64,7 @@ static pool pools[POOLS];
 /* Acquired after `pools_lock`, for short times. */
 static dynsel_lock blocks_lock = DYNSEL_LOCK_INITIALIZER;
 static block blocks[CONFIG_DYNSEL_SVM_BLOCKS];
+static uint32_t block_count; /* blocks behind these are free */
 
 #if CONFIG_DYNSEL_SVM_HOST_BYTES > 0
 static _Alignas(64) unsigned char host_memory[CONFIG_DYNSEL_SVM_HOST_BYTES];
@@ -77,6 +78,7 @@ static void forget(void)
     dynsel_lock_renew(&blocks_lock);
     (void)memset(pools, 0, sizeof(pools));
     (void)memset(blocks, 0, sizeof(blocks));
+    block_count = 0;
 }
 
 void (*const dynsel_fork_svm)(void) = forget;
@@ -90,7 +92,7 @@ static block *block_at(uint16_t number)
 /* Under the lock: the block that begins there or, with `anywhere`, that contains the byte. */
 static block *find_block(const void *memory, bool anywhere)
 {
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_SVM_BLOCKS; i++) {
+    for (uint32_t i = 0; i < block_count; i++) {
         const uintptr_t offset = (uintptr_t)memory - (uintptr_t)blocks[i].begin;
         if (blocks[i].stage != FREE && blocks[i].stage != KEPT && offset < blocks[i].bytes &&
             (anywhere || offset == 0)) {
@@ -152,12 +154,12 @@ static unsigned char *gap_behind(const pool *from, uint16_t last, size_t bytes, 
 
 static uint16_t find_free(void)
 {
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_SVM_BLOCKS; i++) {
+    for (uint32_t i = 0; i < block_count; i++) {
         if (blocks[i].stage == FREE) {
             return (uint16_t)(i + 1);
         }
     }
-    return NONE;
+    return block_count < CONFIG_DYNSEL_SVM_BLOCKS ? (uint16_t)++block_count : NONE;
 }
 
 /* Under both locks: enters a block in the first gap that is large enough. NULL: none. */
@@ -179,19 +181,21 @@ static unsigned char *enter(pool *from, uint16_t number, size_t bytes, size_t al
     return begin;
 }
 
-static dynsel_status refuse_bytes(const pool *from)
+static dynsel_status refuse_bytes(const pool *from, size_t bytes)
 {
     static const char function[] = "dynsel_svm_alloc";
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     return from == &pools[HOST_POOL]
                ? DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                                "no so large gap is left in the {} bytes for the host: raise "
-                                "CONFIG_DYNSEL_SVM_HOST_BYTES",
-                                CONFIG_DYNSEL_SVM_HOST_BYTES)
+                                DYNSEL_OPTION(SVM_HOST_BYTES,
+                                              "and no gap of {} bytes is left there: free blocks, "
+                                              "or set it so much higher"),
+                                bytes)
                : DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                                "no so large gap is left in the pool of {} bytes: raise "
-                                "CONFIG_DYNSEL_SVM_POOL_BYTES",
-                                from->bytes);
+                                DYNSEL_OPTION(SVM_POOL_BYTES,
+                                              "and no gap of {} bytes is left there: free blocks, "
+                                              "or set it so much higher"),
+                                bytes);
 }
 
 static dynsel_status take_from(pool *from, size_t bytes, size_t alignment, void **memory)
@@ -204,12 +208,14 @@ static dynsel_status take_from(pool *from, size_t bytes, size_t alignment, void 
     }
     dynsel_lock_release(&blocks_lock);
     if (number == NONE) {
-        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
-                              "{} blocks exist: free some, or raise CONFIG_DYNSEL_SVM_BLOCKS",
-                              CONFIG_DYNSEL_SVM_BLOCKS);
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
+            DYNSEL_OPTION(SVM_BLOCKS,
+                          "and as many blocks exist: free some, or set it to {} or more"),
+            CONFIG_DYNSEL_SVM_BLOCKS + 1);
     }
     if (begin == NULL) {
-        return refuse_bytes(from);
+        return refuse_bytes(from, bytes);
     }
     *memory = begin;
     return DYNSEL_OK;
@@ -305,9 +311,10 @@ static pool *pool_of_device(const dynsel_resource *where)
     pool *const found = find_pool(where->backend, domain);
     if (found == NULL) {
         (void)DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
-                             "{} memory domains have a pool: free the blocks of one, or raise "
-                             "CONFIG_DYNSEL_MAX_DOMAINS",
-                             CONFIG_DYNSEL_MAX_DOMAINS);
+                             DYNSEL_OPTION(MAX_DOMAINS,
+                                           "and as many memory domains have a pool: free "
+                                           "the blocks of one, or set it to {} or more"),
+                             CONFIG_DYNSEL_MAX_DOMAINS + 1);
         return NULL;
     }
     if (found->backend != NULL) {

@@ -70,15 +70,18 @@ DYNSEL_RARE static dynsel_status refuse_ranges(const dynsel_handler *group, cons
     }
     switch (dynsel_staging_need_of(group->uses)) {
     case DYNSEL_STAGING_TOO_MANY:
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                              "its ranges need more than the {} staging buffers that there are: "
-                              "raise CONFIG_DYNSEL_STAGING_COUNT, or let the host do the work",
-                              CONFIG_DYNSEL_STAGING_COUNT);
+        return DYNSEL_FAIL_IN(
+            function, DYNSEL_E_FULL,
+            DYNSEL_OPTION(STAGING_COUNT,
+                          "and what is copied for this command group needs {} staging buffers: set "
+                          "it to as many, or let the host do the work"),
+            group->uses->staged_count);
     case DYNSEL_STAGING_TOO_LARGE:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                              "its ranges need more than the {} bytes of staging memory that there "
-                              "are: raise CONFIG_DYNSEL_STAGING_BYTES, or let the host do the work",
-                              CONFIG_DYNSEL_STAGING_BYTES);
+                              DYNSEL_OPTION(STAGING_BYTES,
+                                            "and what is copied for this command group needs {}: "
+                                            "set it to that or more, or let the host do the work"),
+                              dynsel_staging_bytes_of(group->uses));
     case DYNSEL_STAGING_FITS:
     default:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
@@ -313,10 +316,22 @@ dynsel_status dynsel_choose_resource_elsewhere(dynsel_handler *group, dynsel_slo
 }
 #endif
 
+/* In the host's memory, because nothing is moved, and behind what is over only. */
+DYNSEL_RARE static void take_no_domain(dynsel_uses *uses)
+{
+    uses->domain = DYNSEL_HOST_DOMAIN;
+    uses->in_order = false;
+    uses->obstacle = 0;
+}
+
 dynsel_status dynsel_take_choice(dynsel_handler *group, const dynsel_slot *slot)
 {
     group->uses->own = slot->work.own;
     group->uses->queue = &slot->selection.policy->queues[slot->selection.index];
+    if (dynsel_group_is_empty(group)) {
+        take_no_domain(group->uses);
+        return DYNSEL_OK;
+    }
     return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->uses->domain,
                             &group->uses->in_order);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a buffer: copies the results to its home, and frees the copies. */
+/* Ends a buffer: copies the results to its home or discards them, and frees the copies. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
@@ -86,14 +86,38 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
     return error;
 }
 
+/* The same without the results: waits for a copy to the host that another use began. */
+static void let_copy_out_end(dynsel_buffer_record *record)
+{
+    dynsel_watch_look_at_copy_out(record);
+    for (uint32_t round = 0; record->copy_out.state != DYNSEL_NO_COPY_OUT; round++) {
+        dynsel_spinlock_release(&dynsel_memory_lock);
+        dynsel_queue_look_around();
+        dynsel_pause_for_copy(round);
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        dynsel_watch_look_at_copy_out(record);
+    }
+    dynsel_readback_forget(record);
+}
+
+/* One call that ends a buffer. */
+typedef struct ending {
+    const char *function;
+    bool discards; /* the results */
+    dynsel_buffer_record *record;
+    dynsel_error error;
+    bool held; /* as tell_if_held() */
+} ending;
+
 /* Under the lock: whether a resource that was given up may use the host's memory of the buffer.
  * error: in and out, set if it may. */
-static bool tell_if_held(const dynsel_buffer_record *record, uint32_t token, dynsel_error *error)
+static bool tell_if_held(const dynsel_buffer_record *record, uint32_t token, dynsel_error *error,
+                         const char *function)
 {
 #if CONFIG_DYNSEL_TIME_LIMITS
     if (dynsel_buffer_is_held(record, token)) {
         if (error->status == DYNSEL_OK) {
-            error->function = DYNSEL_TEXT("dynsel_buffer_deinit");
+            error->function = function;
         }
         error->status = DYNSEL_E_DEPENDENCY;
         error->detail = DYNSEL_TEXT("the buffer was ended, but a resource that was given up may "
@@ -105,78 +129,102 @@ static bool tell_if_held(const dynsel_buffer_record *record, uint32_t token, dyn
     (void)record;
     (void)token;
     (void)error;
+    (void)function;
 #endif
     return false;
 }
 
-/* True: the contents are in the buffer's home, or lost. False: they could not be copied, and the
- * buffer is as before. held: out, as tell_if_held(). */
-static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, dynsel_error *error,
-                            bool *held)
+/* Under the lock, and last_use_lock if results are kept. True: the contents are in the host's
+ * memory, lost, or not wanted. */
+static bool bring_contents(ending *e)
 {
-    dynsel_lock_acquire(&last_use_lock);
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    *error = copy_out(record);
-    const bool lost = dynsel_failure_at_end(record, error);
-    const bool ends =
-        lost || (error->status == DYNSEL_OK && dynsel_home_return(record, error) == DYNSEL_OK) ||
-        !dynsel_is_valid_anywhere(&record->validity) || dynsel_home_is_lost(record);
-    *held = ends && tell_if_held(record, handle.token, error);
-    if (!ends) {
-        dynsel_word_store_release(&record->token, handle.token);
+    if (e->discards) {
+        let_copy_out_end(e->record);
+        return true;
     }
-    if (error->status != DYNSEL_OK) {
-        error->buffer = handle.token;
+    e->error = copy_out(e->record);
+    return dynsel_failure_at_end(e->record, &e->error) ||
+           (e->error.status == DYNSEL_OK &&
+            dynsel_home_return(e->record, &e->error) == DYNSEL_OK) ||
+           !dynsel_is_valid_anywhere(&e->record->validity) || dynsel_home_is_lost(e->record);
+}
+
+/* False: the contents could not be copied, and the buffer is as before. */
+static bool finish_contents(ending *e, dynsel_buffer handle)
+{
+    if (!e->discards) {
+        dynsel_lock_acquire(&last_use_lock);
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const bool ends = bring_contents(e);
+    e->held = ends && tell_if_held(e->record, handle.token, &e->error, e->function);
+    if (!ends) {
+        dynsel_word_store_release(&e->record->token, handle.token);
+    }
+    if (e->error.status != DYNSEL_OK) {
+        e->error.buffer = handle.token;
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
-    dynsel_lock_release(&last_use_lock);
+    if (!e->discards) {
+        dynsel_lock_release(&last_use_lock);
+    }
     return ends;
 }
 
-static void free_place(dynsel_buffer_record *record)
-{
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_word_store_release(&record->token, 0);
-    dynsel_spinlock_release(&dynsel_memory_lock);
-}
-
-dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
+/* DYNSEL_OK: the handles of the buffer are stale, and no work uses it. */
+static dynsel_status take(ending *e, const dynsel_buffer *buffer)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
     if (buffer == NULL) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
+        return DYNSEL_FAIL_IN(e->function, DYNSEL_E_INVALID, "the buffer is NULL", 0);
     }
     if (dynsel_must_not_wait()) {
-        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
-                                     "end buffers outside of task functions");
+        return DYNSEL_REFUSE_TO_WAIT(e->function, "end buffers outside of task functions");
     }
-    dynsel_buffer_record *record = NULL;
-    dynsel_status status = hide(*buffer, &record);
+    dynsel_status status = hide(*buffer, &e->record);
     if (status == DYNSEL_E_BUSY) {
         dynsel_progress(); /* polls work that may have ended */
-        status = hide(*buffer, &record);
+        status = hide(*buffer, &e->record);
     }
     if (status == DYNSEL_E_BUSY) {
-        return DYNSEL_FAIL(DYNSEL_E_BUSY, "a command group that is not complete or an open host "
-                                          "accessor uses the buffer: wait for it first");
+        return DYNSEL_FAIL_IN(e->function, DYNSEL_E_BUSY,
+                              "a command group that is not complete or an open host accessor uses "
+                              "the buffer: wait for it first",
+                              0);
     }
-    if (status != DYNSEL_OK) {
-        return dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, *buffer);
+    return status == DYNSEL_OK ? status : dynsel_buffer_refuse(e->function, NULL, *buffer);
+}
+
+static dynsel_status end(ending *e, dynsel_buffer *buffer)
+{
+    const dynsel_status status = take(e, buffer);
+    if (status != DYNSEL_OK || e->record == NULL) {
+        return status;
     }
-    dynsel_error error;
-    bool held = false;
     const uint64_t since = dynsel_traced_now();
-    const bool ends = finish_contents(record, *buffer, &error, &held);
+    const bool ends = finish_contents(e, *buffer);
     dynsel_readback_tell();
     dynsel_traced_end_of_buffer(buffer->token, since);
     if (ends) {
-        dynsel_copies_end(record);
-        if (!held || !dynsel_buffer_is_inside(record)) { /* else it is never used again */
-            free_place(record);
+        dynsel_copies_end(e->record);
+        if (!e->held || !dynsel_buffer_is_inside(e->record)) { /* else it is never used again */
+            dynsel_buffer_free(e->record);
         }
         buffer->token = 0;
     }
-    return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);
+    return e->error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&e->error);
+}
+
+dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
+{
+    ending e = {.function = DYNSEL_TEXT(__func__)};
+    return end(&e, buffer);
+}
+
+dynsel_status dynsel_buffer_discard(dynsel_buffer *buffer)
+{
+    ending e = {.function = DYNSEL_TEXT(__func__), .discards = true};
+    return end(&e, buffer);
 }

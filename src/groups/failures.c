@@ -5,6 +5,7 @@
 #include "data/buffers.h"
 #include "data/coherence_commit.h"
 #include "data/readback_time.h"
+#include "groups/follow.h"
 #include "groups/watch.h"
 #include "submission/pending.h"
 
@@ -68,9 +69,13 @@ bool dynsel_failure_at_end(const dynsel_buffer_record *record, dynsel_error *err
     return true;
 }
 
-DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
+DYNSEL_RARE static dynsel_status refuse_behind_failure(dynsel_handler *group)
 {
     dynsel_error error = {.status = DYNSEL_OK};
+    if (dynsel_follows_failure(group)) {
+        error = dynsel_follow_error(group);
+        return dynsel_fail(&error);
+    }
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     const dynsel_use *const failed = dynsel_failures_find(group);
     if (failed != NULL) {
@@ -80,15 +85,16 @@ DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *gro
     return failed != NULL ? dynsel_fail(&error) : DYNSEL_OK;
 }
 
-dynsel_status dynsel_failure_check(const dynsel_handler *group)
+dynsel_status dynsel_failure_check(dynsel_handler *group)
 {
     if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&untold) == 0)) {
         for (uint32_t i = 0; i < group->dependency_count; i++) {
             dynsel_pending_finish(group->dependencies[i]); /* all of them have run on the worker */
         }
     }
-    return DYNSEL_LIKELY(dynsel_failures_find(group) == NULL) ? DYNSEL_OK
-                                                              : refuse_behind_failure(group);
+    return DYNSEL_LIKELY(dynsel_failures_find(group) == NULL && !dynsel_group_follows(group))
+               ? DYNSEL_OK
+               : refuse_behind_failure(group);
 }
 
 void dynsel_failure_note_on_host(dynsel_handler *group, bool began)

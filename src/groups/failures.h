@@ -61,8 +61,8 @@ DYNSEL_RARE void dynsel_failure_note_on_host(dynsel_handler *group, bool began);
 DYNSEL_RARE void dynsel_failure_forget(dynsel_handler *group);
 
 /* Before a host command runs: DYNSEL_E_DEPENDENCY (last error set) if it reads the output of work
- * that failed earlier on the same worker. */
-dynsel_status dynsel_failure_check(const dynsel_handler *group);
+ * that failed earlier on the same worker, or follows such work. */
+dynsel_status dynsel_failure_check(dynsel_handler *group);
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 /* In the child of a fork(). */

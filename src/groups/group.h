@@ -15,6 +15,8 @@
 #include <dynsel/statistics.h>
 
 #include "data/buffer_uses.h"
+#include "port/likely.h"
+#include "submission/failed_work.h"
 #include "submission/slot.h"
 
 enum { DYNSEL_GROUP_KEY_WORDS = 8 };
@@ -24,6 +26,14 @@ enum {
     /* Flags in `use` of an argument: */
     DYNSEL_NOT_YET = 0x80,  /* the rest is an index in `bound` */
     DYNSEL_IS_STAGED = 0x40 /* the rest is an index in `staged` */
+};
+
+/* In `uncommon` of a group: */
+enum {
+    DYNSEL_GROUP_IS_EMPTY = 1, /* no work item, no element: it is ordered like others, and no
+                                  resource runs it */
+    DYNSEL_GROUP_FOLLOWS = 2,  /* submissions that it names; see src/groups/follow.h */
+    DYNSEL_GROUP_POINTS = 4    /* as `has_pointers` */
 };
 
 /* In `block` of an argument of a range, while the group function runs: */
@@ -67,6 +77,9 @@ struct dynsel_handler {
     uint32_t bound_count;
     uint32_t argument_count;
     uint32_t value_bytes;     /* the bytes of `values` in use */
+    uint32_t followed_count;  /* this and what follows with DYNSEL_GROUP_FOLLOWS only */
+    uint32_t followed_tasks;  /* so many of them are tasks */
+    dynsel_cause behind;      /* the failure of work that it follows */
     const char *only_on_host; /* a function of a range without a form for devices; NULL: none */
 #if CONFIG_DYNSEL_TIME_LIMITS
     uint64_t limit_ns; /* as of dynsel_task */
@@ -80,6 +93,7 @@ struct dynsel_handler {
     bool open;                 /* the group function runs */
     bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
     bool has_pointers; /* an argument is or was a pointer */
+    uint8_t uncommon;  /* what follows, as bits: most command groups have none of it */
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     bool has_amount; /* the group function said how much work it is */
 #endif
@@ -100,6 +114,7 @@ struct dynsel_handler {
                                   looked at; 0: none */
     uint32_t replaced;         /* token + 1 of the previous writer of a buffer that it writes */
     uint32_t dependency_count; /* unfinished at the last look */
+    uint32_t task_count;       /* so many of them, the first, are tasks */
     dynsel_word line;          /* the list of groups in line behind this one, which tries their
                                   resource; see src/groups/watch.h */
     uint16_t next;             /* in the list of watchers: slot numbers; DYNSEL_NO_SLOT: none */
@@ -107,6 +122,7 @@ struct dynsel_handler {
     dynsel_range_bytes bytes; /* of its ranges, so far */
 
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES]; /* tokens */
+    uint32_t followed[CONFIG_DYNSEL_MAX_DEPENDENCIES];     /* likewise */
     dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
     _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];
@@ -127,6 +143,16 @@ static inline dynsel_handler *dynsel_group_of(const dynsel_slot *slot)
 static inline dynsel_handler *dynsel_group_in(uint32_t token)
 {
     return &dynsel_groups[dynsel_slot_number_in(token) - 1];
+}
+
+static inline bool dynsel_group_is_empty(const dynsel_handler *group)
+{
+    return !DYNSEL_LIKELY((group->uncommon & DYNSEL_GROUP_IS_EMPTY) == 0);
+}
+
+static inline bool dynsel_group_follows(const dynsel_handler *group)
+{
+    return !DYNSEL_LIKELY((group->uncommon & DYNSEL_GROUP_FOLLOWS) == 0);
 }
 
 /* The slot of a group that is in use. */

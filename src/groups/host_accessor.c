@@ -61,6 +61,9 @@ typedef struct request {
     dynsel_submit_options options;
     dynsel_buffer buffer;
     dynsel_access_mode mode;
+    dynsel_range range; /* no dimensions: of the whole buffer */
+    dynsel_range offset;
+    dynsel_box box; /* of a part */
     dynsel_host_accessor *accessor;
     dynsel_handler *group;
     dynsel_slot *slot;
@@ -92,29 +95,56 @@ static dynsel_status check(const request *r)
                : DYNSEL_OK;
 }
 
+static bool is_of_part(const request *r)
+{
+    return r->range.dimensions != 0 || r->offset.dimensions != 0;
+}
+
+/* all: out, whether that is the whole buffer. */
+DYNSEL_ASIDE static dynsel_status find_part(request *r, const dynsel_call *call, bool *all)
+{
+    const dynsel_accessor part = {.range = r->range, .offset = r->offset};
+    dynsel_shape shape;
+    dynsel_region region;
+    dynsel_status status = dynsel_shape_of(call, r->buffer, &shape);
+    if (status == DYNSEL_OK) {
+        status = dynsel_region_of(call, &part, &shape, &region);
+    }
+    if (status == DYNSEL_OK) {
+        r->box = dynsel_box_of(&region, &shape);
+        *all = dynsel_region_is_all(&region, &shape);
+    }
+    return status;
+}
+
 /* Checks the handle, for an error that names this function. Whether the buffer exists is checked
  * again when the group is entered into the order. */
-static dynsel_status record(const request *r)
+static dynsel_status record(request *r)
 {
     dynsel_handler *group = r->group;
     dynsel_order_renew(r->slot->work.token);
     dynsel_group_begin(group, r->slot->work.token, NULL);
     group->open = false;
     group->command.kind = DYNSEL_COMMAND_HOST_ACCESS;
-    dynsel_use *const use = &group->uses->each[0];
-    *use = (dynsel_use){
-        .reads = !dynsel_mode_discards((uint32_t)r->mode),
+    const dynsel_call call = {.handler = group, .function = r->options.function};
+    bool all = true;
+    const bool exists = dynsel_buffer_find(r->buffer) != NULL;
+    dynsel_status status =
+        exists ? DYNSEL_OK : dynsel_buffer_refuse(r->options.function, NULL, r->buffer);
+    if (exists && is_of_part(r)) {
+        status = find_part(r, &call, &all);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    group->uses->each[0] = (dynsel_use){
+        .record = &dynsel_buffers[dynsel_buffer_place(r->buffer)],
+        .token = r->buffer.token,
+        .reads = !dynsel_mode_discards((uint32_t)r->mode) || !all,
         .writes = r->mode != DYNSEL_ACCESS_READ,
     };
     group->uses->count = 1;
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_buffer_record *found = dynsel_buffer_find(r->buffer);
-    if (found != NULL) {
-        use->record = found;
-        use->token = r->buffer.token;
-    }
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    return found != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->options.function, NULL, r->buffer);
+    return DYNSEL_OK;
 }
 
 static bool is_held(const dynsel_handler *group)
@@ -168,6 +198,35 @@ static dynsel_status wait_until_over(const request *r)
     }
 }
 
+/* From the first to the last byte of a box; the rows and slices between have gaps. */
+static size_t extent_of(const dynsel_box *box)
+{
+    return box->size[0] == 0 || box->size[1] == 0 || box->size[2] == 0
+               ? 0
+               : (box->size[0] - 1) * box->slice_pitch + (box->size[1] - 1) * box->row_pitch +
+                     box->size[2];
+}
+
+/* Of a whole buffer, which has no gaps. */
+static void fill_in_whole(const request *r, const dynsel_buffer_record *record)
+{
+    const dynsel_range *const range = &record->range;
+    const size_t row = range->size[range->dimensions - 1] * record->element_bytes;
+    r->accessor->data = record->data;
+    r->accessor->bytes = record->bytes;
+    r->accessor->row_pitch = row;
+    r->accessor->slice_pitch =
+        range->dimensions > 1 ? row * range->size[range->dimensions - 2] : row;
+}
+
+static void fill_in_part(const request *r, const dynsel_buffer_record *record)
+{
+    r->accessor->data = (unsigned char *)record->data + r->box.first;
+    r->accessor->bytes = extent_of(&r->box);
+    r->accessor->row_pitch = r->box.row_pitch;
+    r->accessor->slice_pitch = r->box.slice_pitch;
+}
+
 /* Aside, so that its error takes no stack while the group is entered. */
 DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
 {
@@ -189,8 +248,11 @@ DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
     }
     dynsel_traced_wait(&r->slot->selection, since);
     const dynsel_buffer_record *record = r->group->uses->each[0].record;
-    r->accessor->data = record->data;
-    r->accessor->bytes = record->bytes;
+    if (is_of_part(r)) {
+        fill_in_part(r, record);
+    } else {
+        fill_in_whole(r, record);
+    }
     return DYNSEL_OK;
 }
 
@@ -241,6 +303,34 @@ dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dyns
                              .deadline_ns = dynsel_deadline_after(timeout_ns)},
                  .buffer = buffer,
                  .mode = mode,
+                 .accessor = accessor};
+    return open(&r);
+}
+
+dynsel_status dynsel_host_accessor_open_part(dynsel_host_accessor *accessor, dynsel_buffer buffer,
+                                             dynsel_access_mode mode, dynsel_range range,
+                                             dynsel_range offset)
+{
+    request r = {.options = {.function = DYNSEL_TEXT(__func__), .deadline_ns = DYNSEL_WAIT_FOREVER},
+                 .buffer = buffer,
+                 .mode = mode,
+                 .range = range,
+                 .offset = offset,
+                 .accessor = accessor};
+    return open(&r);
+}
+
+dynsel_status dynsel_host_accessor_open_part_for(dynsel_host_accessor *accessor,
+                                                 dynsel_buffer buffer, dynsel_access_mode mode,
+                                                 dynsel_range range, dynsel_range offset,
+                                                 uint64_t timeout_ns)
+{
+    request r = {.options = {.function = DYNSEL_TEXT(__func__),
+                             .deadline_ns = dynsel_deadline_after(timeout_ns)},
+                 .buffer = buffer,
+                 .mode = mode,
+                 .range = range,
+                 .offset = offset,
                  .accessor = accessor};
     return open(&r);
 }

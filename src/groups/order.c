@@ -9,6 +9,7 @@
 #include "data/external_events.h"
 #include "data/staging.h"
 #include "groups/failures.h"
+#include "groups/follow.h"
 #include "groups/pointer_access.h"
 #include "groups/watch.h"
 #include "policy/traced.h"
@@ -50,9 +51,10 @@ static bool is_to_fail(uint32_t token)
     if (!dynsel_pending_ref_reserved(token)) {
         return true; /* the work is over now: the caller looks again */
     }
-    const dynsel_handler *group = dynsel_group_in(token);
+    dynsel_handler *const group = dynsel_group_in(token);
     const bool fails = group->uses->undone || dynsel_failures_find(group) != NULL ||
-                       dynsel_coherence_missed(group->uses) != NULL;
+                       dynsel_coherence_missed(group->uses) != NULL ||
+                       dynsel_follows_failure(group);
     dynsel_slot_unref(dynsel_slot_of_token(token), DYNSEL_SLOT_REF);
     return fails;
 }
@@ -88,6 +90,14 @@ static bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage s
            dynsel_uses_are_preserved(dynsel_uses_in(dependency)) || !may_follow(group, dependency);
 }
 
+/* Nobody knows how tasks are ordered, so the start has to wait for their end. */
+static bool waits_for_task(dynsel_handler *group, uint32_t dependency)
+{
+    group->waits_for = dependency + 1;
+    group->for_start = false;
+    return true;
+}
+
 static DYNSEL_ASIDE bool depend_on_unfinished(dynsel_handler *group, uint32_t number,
                                               dynsel_stage stage, bool *waits)
 {
@@ -112,6 +122,25 @@ static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits
 {
     const dynsel_stage stage = number != 0 ? dynsel_stage_of(number - 1) : DYNSEL_STAGE_OVER;
     return stage == DYNSEL_STAGE_OVER || depend_on_unfinished(group, number, stage, waits);
+}
+
+/* Adds what the group follows, before any other dependency. waits: as above; also set if some of it
+ * has failed. */
+DYNSEL_RARE static void depend_on_followed(dynsel_handler *group, bool *waits)
+{
+    for (uint32_t i = 0; i < group->followed_count; i++) {
+        const uint32_t token = group->followed[i];
+        if (i >= group->followed_tasks) {
+            (void)depend_on(group, token + 1, waits); /* there is room for all of these */
+        } else if (dynsel_stage_of(token) != DYNSEL_STAGE_OVER) {
+            group->dependencies[group->dependency_count++] = token;
+            group->task_count++;
+            dynsel_traced_depends(&dynsel_slot_of(group)->selection,
+                                  &dynsel_slot_of_token(token)->selection);
+            *waits = *waits || waits_for_task(group, token);
+        }
+    }
+    *waits = *waits || dynsel_follows_failure(group);
 }
 
 static bool depend_on_readers(dynsel_handler *group, const dynsel_buffer_record *record,
@@ -142,10 +171,11 @@ DYNSEL_RARE static dynsel_status refuse_reader(const char *function, const dynse
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_FULL,
         .function = function,
-        .number = CONFIG_DYNSEL_MAX_READERS,
+        .number = CONFIG_DYNSEL_MAX_READERS + 1,
         .subject = DYNSEL_TEXT(use->name),
-        .detail = DYNSEL_TEXT("{} command groups that read the buffer are on their way: wait for "
-                              "some, or raise CONFIG_DYNSEL_MAX_READERS")});
+        .detail = DYNSEL_TEXT(
+            DYNSEL_OPTION(MAX_READERS, "and as many command groups that read the buffer are on "
+                                       "their way: wait for some, or set it to {} or more"))});
 }
 
 DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
@@ -153,9 +183,21 @@ DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
 {
     *token = group->dependencies[0];
     return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                          "the command group depends on more than {} that are not complete: wait "
-                          "for some, or raise CONFIG_DYNSEL_MAX_DEPENDENCIES",
-                          CONFIG_DYNSEL_MAX_DEPENDENCIES);
+                          DYNSEL_OPTION(MAX_DEPENDENCIES,
+                                        "and the command group depends on more that are not "
+                                        "complete: wait for some, or set it to {} or more"),
+                          CONFIG_DYNSEL_MAX_DEPENDENCIES + 1);
+}
+
+static inline dynsel_status make_room_for_reader(const dynsel_use *use, const char *function,
+                                                 uint32_t *token)
+{
+    if (use->record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
+        remove_finished_readers(use->record);
+    }
+    return use->record->reader_count < CONFIG_DYNSEL_MAX_READERS
+               ? DYNSEL_OK
+               : refuse_reader(function, use, token);
 }
 
 /* Adds the dependencies that one buffer causes, and makes room for a reader. */
@@ -170,12 +212,7 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
         (use->writes && !depend_on_readers(group, record, waits))) {
         return refuse_dependency(function, group, token);
     }
-    if (!use->writes && record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
-        remove_finished_readers(record);
-    }
-    return use->writes || record->reader_count < CONFIG_DYNSEL_MAX_READERS
-               ? DYNSEL_OK
-               : refuse_reader(function, use, token);
+    return use->writes ? DYNSEL_OK : make_room_for_reader(use, function, token);
 }
 
 /* Makes the group the last writer, or a reader, of the buffer. True: it reads the output of failed
@@ -199,17 +236,42 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
            dynsel_failure_concerns(use);
 }
 
+/* An empty command changes nothing: what it was to write stays as it is, also if that is lost. So
+ * it takes the place of a reader. A failure has no effect. */
+DYNSEL_RARE static dynsel_status write_nothing(const dynsel_handler *group, const char *function,
+                                               uint32_t *token)
+{
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i < group->uses->count && status == DYNSEL_OK; i++) {
+        status = make_room_for_reader(&group->uses->each[i], function, token);
+    }
+    for (uint32_t i = 0; i < group->uses->count && status == DYNSEL_OK; i++) {
+        group->uses->each[i].writes = false;
+    }
+    return status;
+}
+
 dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
                                  uint32_t *token)
 {
     group->dependency_count = 0;
+    group->task_count = 0;
     group->uses->after_count = 0;
     group->uses->relies_on = 0;
     *waits = false;
+    if (dynsel_group_follows(group)) {
+        depend_on_followed(group, waits);
+    }
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_status status =
             find_dependencies(group, &group->uses->each[i], function, waits, token);
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            return status;
+        }
+    }
+    if (dynsel_group_is_empty(group)) {
+        const dynsel_status status = write_nothing(group, function, token);
+        if (status != DYNSEL_OK) {
             return status;
         }
     }
@@ -275,13 +337,17 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
 {
     bool waits = false;
     uint32_t kept = 0;
+    const uint32_t tasks = group->task_count;
     group->uses->after_count = 0;
     for (uint32_t i = 0; i < group->dependency_count; i++) {
         const uint32_t dependency = group->dependencies[i];
         const dynsel_stage stage = dynsel_stage_of(dependency);
         if (stage != DYNSEL_STAGE_OVER) {
             group->dependencies[kept++] = dependency;
-            waits = waits || waits_for(group, dependency, stage);
+            waits = waits || (i < tasks ? waits_for_task(group, dependency)
+                                        : waits_for(group, dependency, stage));
+        } else if (i < tasks) {
+            group->task_count--;
         }
     }
     group->dependency_count = kept;
@@ -292,12 +358,26 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
     return fails ? kept != 0 && !may_end_early(group) : waits;
 }
 
+/* Nothing that the group follows is started only; what is over has been noted if it failed. */
+static bool fails_behind_followed(dynsel_handler *group)
+{
+    if (group->uses->will_fail || !dynsel_follows_failure(group)) {
+        return false;
+    }
+    group->uses->will_fail = true;
+    group->error = dynsel_follow_error(group);
+    return true;
+}
+
 /* No failure is missed: it is entered under the lock before the work is visibly over. */
 dynsel_status dynsel_order_look(dynsel_handler *group)
 {
     const dynsel_use *const failed = dynsel_failures_find(group);
     if (has_to_wait(group, group->uses->will_fail || failed != NULL)) {
         return DYNSEL_E_AGAIN;
+    }
+    if (!DYNSEL_LIKELY(!fails_behind_followed(group))) {
+        return has_to_wait(group, true) ? DYNSEL_E_AGAIN : group->error.status;
     }
     if (DYNSEL_LIKELY(!group->uses->will_fail && failed == NULL)) {
         return DYNSEL_OK;
@@ -331,17 +411,36 @@ static bool may_go_on(const dynsel_slot *slot)
 #endif
 }
 
+DYNSEL_RARE static void end_uncommon(dynsel_handler *group, dynsel_slot *slot)
+{
+    if (group->has_pointers) {
+        dynsel_pointers_unref(group, may_go_on(slot));
+    }
+    if (dynsel_group_follows(group)) {
+        dynsel_follow_end(group, &slot->work.error);
+    }
+}
+
+/* For command groups that follow this one. */
+static void note_failed(const dynsel_slot *slot)
+{
+    if (slot->work.error.status != DYNSEL_OK) {
+        dynsel_failed_work_note(dynsel_slot_number(slot), slot->work.token, &slot->work.error);
+    }
+}
+
 /* A dependency may have failed on the same resource since the start. */
 void dynsel_order_ended(dynsel_slot *slot)
 {
     dynsel_handler *group = dynsel_group_of(slot);
-    if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        dynsel_pointers_unref(group, may_go_on(slot));
+    if (!DYNSEL_LIKELY(group->uncommon == 0)) {
+        end_uncommon(group, slot);
     }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
                        dynsel_failures_find(group) == NULL && group->uses->relies_on == 0)) {
         dynsel_external_events_explain(group->uses, &slot->work.error);
         dynsel_failure_end(group, &slot->work.error);
+        note_failed(slot);
     }
     dynsel_external_events_release(group->uses);
 }
@@ -406,8 +505,12 @@ typedef struct step {
     const dynsel_handler *next; /* a pending dependency; or NULL */
 } step;
 
-static void look_at(step *seen, uint32_t token, dynsel_stage stage)
+/* is_task: of work between two runs nothing is known but that it goes on. */
+static void look_at(step *seen, uint32_t token, dynsel_stage stage, bool is_task)
 {
+    if (stage == DYNSEL_STAGE_ACCEPTED && is_task) {
+        return;
+    }
     if (stage == DYNSEL_STAGE_ACCEPTED) {
         seen->own = seen->own || is_held(dynsel_group_in(token));
         seen->next = dynsel_group_in(token);
@@ -423,13 +526,13 @@ static void look_behind(step *seen, const dynsel_handler *group)
     for (uint32_t i = 0; i < group->dependency_count && !seen->found; i++) {
         const dynsel_stage stage = dynsel_stage_of(group->dependencies[i]);
         if (stage != DYNSEL_STAGE_OVER) {
-            look_at(seen, group->dependencies[i], stage);
+            look_at(seen, group->dependencies[i], stage, i < group->task_count);
         }
     }
     uint32_t token = 0;
     if (!seen->found && seen->next == NULL &&
         dynsel_coherence_find_dependency(group->uses, &token)) {
-        look_at(seen, token, dynsel_stage_of(token));
+        look_at(seen, token, dynsel_stage_of(token), false);
     }
 }
 

@@ -66,9 +66,10 @@ static inline dynsel_status take_room(const dynsel_call *call, size_t bytes, uns
     }
     if (!DYNSEL_LIKELY(fits_at(first, bytes))) {
         return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "the values of a command group have {} bytes: raise "
-                                    "CONFIG_DYNSEL_ARGUMENT_BYTES, or pass large ones in a buffer",
-                                    CONFIG_DYNSEL_ARGUMENT_BYTES);
+                                    DYNSEL_OPTION(ARGUMENT_BYTES,
+                                                  "and the values so far need {}: set it to that "
+                                                  "or more, or pass large ones in a buffer"),
+                                    first + bytes);
     }
     call->handler->value_bytes = (uint32_t)(first + bytes);
     *room = &call->handler->values[first];
@@ -88,10 +89,10 @@ static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
                              "a copy or fill was launched, which takes no arguments");
     }
     if (index >= CONFIG_DYNSEL_MAX_ARGUMENTS) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "the last argument is number {}: raise "
-                                    "CONFIG_DYNSEL_MAX_ARGUMENTS",
-                                    CONFIG_DYNSEL_MAX_ARGUMENTS - 1);
+        return DYNSEL_REFUSE_NUMBER(
+            call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_ARGUMENTS, "and this kernel needs {}: set it to that or more"),
+            index < UINT32_MAX ? index + 1 : index);
     }
     return DYNSEL_OK;
 }
@@ -223,7 +224,8 @@ static dynsel_status set_local(const dynsel_call *call, uint32_t index,
                              "local memory has no buffer, and its accessor is no placeholder");
     }
     if (accessor->element_bytes == 0 || !dynsel_range_is_whole(&accessor->range) ||
-        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), &bytes)) {
+        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), &bytes) ||
+        bytes == 0) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "local memory needs `element_bytes` and `range`: 1 to 3 dimensions, "
                              "no size of 0, and together no more bytes than can be counted");
@@ -271,6 +273,7 @@ dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, co
         /* by memcpy(), which drops `const`: the kernel may write through the pointer */
         (void)memcpy(&argument->value, &pointer, sizeof(pointer));
         handler->has_pointers = true;
+        handler->uncommon |= DYNSEL_GROUP_POINTS;
     }
     return status;
 }
@@ -292,27 +295,32 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
     return status;
 }
 
-/* Sets a pointer to host memory; devices get a copy, as `staged` says. */
-static dynsel_status stage_argument(const dynsel_call *call, uint32_t index,
-                                    const dynsel_staged *staged)
+dynsel_status dynsel_stage_memory(const dynsel_call *call, const dynsel_staged *staged,
+                                  dynsel_argument *argument)
 {
-    const dynsel_status status = check_index(call, index);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
     dynsel_handler *const handler = call->handler;
-    dynsel_argument *const argument = argument_at(handler, index);
     *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
     if (handler->uses->staged_count == CONFIG_DYNSEL_MAX_STAGED) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "the ranges of a command group have at most {} pointers that "
-                                    "are not passed directly: raise CONFIG_DYNSEL_MAX_STAGED",
-                                    CONFIG_DYNSEL_MAX_STAGED);
+        return DYNSEL_REFUSE_NUMBER(
+            call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_STAGED,
+                          "and the ranges of this command group have more pointers that are not "
+                          "passed directly: set it to {} or more"),
+            CONFIG_DYNSEL_MAX_STAGED + 1);
     }
     handler->uses->staged[handler->uses->staged_count] = *staged;
     argument->kind = DYNSEL_ARGUMENT_DATA;
     argument->use = (uint8_t)(DYNSEL_IS_STAGED | handler->uses->staged_count++);
     return DYNSEL_OK;
+}
+
+static dynsel_status stage_argument(const dynsel_call *call, uint32_t index,
+                                    const dynsel_staged *staged)
+{
+    const dynsel_status status = check_index(call, index);
+    return status == DYNSEL_OK
+               ? dynsel_stage_memory(call, staged, argument_at(call->handler, index))
+               : status;
 }
 
 /* One call that sets a range. */

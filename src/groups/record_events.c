@@ -19,10 +19,12 @@ dynsel_status dynsel_depend_on_external(dynsel_handler *handler,
     }
     dynsel_uses *const uses = handler->uses;
     if (uses->external_count == CONFIG_DYNSEL_EXTERNAL_EVENTS) {
-        return DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_FULL,
-                                    "a command group depends on at most {} external events: raise "
-                                    "CONFIG_DYNSEL_EXTERNAL_EVENTS",
-                                    CONFIG_DYNSEL_EXTERNAL_EVENTS);
+        return DYNSEL_REFUSE_NUMBER(
+            &call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(
+                EXTERNAL_EVENTS,
+                "and this command group depends on more external events: set it to {} or more"),
+            CONFIG_DYNSEL_EXTERNAL_EVENTS + 1);
     }
     dynsel_external_event *const taken = &uses->external[uses->external_count];
     *taken = (dynsel_external_event){.ops = ops, .event = event};

@@ -118,10 +118,11 @@ static inline dynsel_bound *enter_bound(const dynsel_call *call, const dynsel_ac
 {
     dynsel_handler *handler = call->handler;
     if (!DYNSEL_LIKELY(handler->bound_count < CONFIG_DYNSEL_MAX_REQUIREMENTS)) {
-        (void)DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                   "a command group has at most {} requirements: raise "
-                                   "CONFIG_DYNSEL_MAX_REQUIREMENTS",
-                                   CONFIG_DYNSEL_MAX_REQUIREMENTS);
+        (void)DYNSEL_REFUSE_NUMBER(
+            call, DYNSEL_E_FULL,
+            DYNSEL_OPTION(MAX_REQUIREMENTS,
+                          "and this command group requires more: set it to {} or more"),
+            CONFIG_DYNSEL_MAX_REQUIREMENTS + 1);
         return NULL;
     }
     dynsel_bound *bound = &handler->bound[handler->bound_count++];

@@ -17,6 +17,7 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->open = true;
     group->unresolved = false;
     group->has_pointers = false;
+    group->uncommon = 0;
     if (!DYNSEL_LIKELY(group->uses != NULL)) {
         group->uses = dynsel_uses_in(token); /* once: other threads read it without the lock */
     }
@@ -123,8 +124,8 @@ dynsel_status dynsel_region_of(const dynsel_call *call, const dynsel_accessor *a
                                     shape->range.dimensions);
     case DYNSEL_REGION_IS_OUTSIDE:
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                             "its range and offset reach past the end of the buffer, or hold no "
-                             "element (an offset needs a range)");
+                             "its range and offset reach past the end of the buffer (an offset "
+                             "needs a range)");
     case DYNSEL_REGION_FITS:
     default:
         return DYNSEL_OK;
@@ -143,9 +144,9 @@ dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_
         return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "an id of 0 says nothing: use another");
     }
     if (count > DYNSEL_GROUP_KEY_WORDS) {
-        return DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_FULL,
-                                    "a command group has at most {} key words",
-                                    DYNSEL_GROUP_KEY_WORDS);
+        return DYNSEL_REFUSE_NUMBER(
+            &call, DYNSEL_E_FULL,
+            "a command group has at most 8 key words, and not {}: combine some", count);
     }
     handler->id = id;
     handler->key_word_count = (uint32_t)count;

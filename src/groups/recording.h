@@ -88,6 +88,17 @@ static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool poin
     return DYNSEL_E_INVALID;
 }
 
+/* dynsel_call_begin() of a call that sets the command. Refuses a second one. */
+static inline dynsel_status dynsel_call_begin_command(const dynsel_call *call, bool pointers)
+{
+    const dynsel_status status = dynsel_call_begin(call, pointers);
+    if (status == DYNSEL_OK && call->handler->command.kind != DYNSEL_COMMAND_NONE) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "a command group launches one thing, and has done so already");
+    }
+    return status;
+}
+
 /* Refuses a handle without a buffer; see dynsel_buffer_refuse(). */
 DYNSEL_RARE dynsel_status dynsel_call_refuse_buffer(const dynsel_call *call, dynsel_buffer buffer);
 
@@ -109,6 +120,10 @@ static inline uint8_t dynsel_use_through(const dynsel_handler *handler, const dy
                          ? bound->use
                          : DYNSEL_NOT_YET | (uint32_t)(bound - handler->bound));
 }
+
+/* Makes an argument a pointer to host memory; devices get a copy, as `staged` says. */
+dynsel_status dynsel_stage_memory(const dynsel_call *call, const dynsel_staged *staged,
+                                  dynsel_argument *argument);
 
 /* Reserves room for a value, which is kept until the work is complete. */
 dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room);

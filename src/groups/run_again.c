@@ -7,26 +7,27 @@
 #include "data/preserved_inputs.h"
 #include "groups/choose_resource.h"
 #include "groups/failures.h"
+#include "groups/follow.h"
 #include "groups/start_pending.h"
 #include "groups/watch.h"
 #include "submission/pending.h"
 #include "submission/repeat.h"
 
-/* Counts the buffers that the group reads and writes. False: one of them is too large. */
-static bool count_kept(const dynsel_handler *group, uint32_t *count)
+/* Counts the buffers that the group reads and writes. Returns the bytes of the largest. */
+static size_t count_kept(const dynsel_handler *group, uint32_t *count)
 {
-    bool fits = true;
+    size_t largest = 0;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < group->uses->count; i++) {
         dynsel_use *const use = &group->uses->each[i];
         use->kept = false;
         if (use->reads && use->writes) {
-            fits = fits && use->record->bytes <= CONFIG_DYNSEL_KEPT_BYTES;
+            largest = use->record->bytes > largest ? use->record->bytes : largest;
             ++*count;
         }
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
-    return fits;
+    return largest;
 }
 
 dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *policy,
@@ -34,30 +35,41 @@ dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *polic
 {
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     uint32_t count = 0;
+    if (dynsel_group_is_empty(group)) {
+        group->repeatable = false; /* nothing runs that could fail */
+        return DYNSEL_OK;
+    }
     if (group->uses->staged_count != 0 || group->host_range_count != 0 || group->has_pointers) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
                               "a repeatable command group has buffers only, no ranges and no "
                               "pointers: what it overwrites there is not kept",
                               0);
     }
-    if (!count_kept(group, &count)) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "a repeatable command group reads and writes a buffer of more than "
-                              "{} bytes: write to another buffer, or raise "
-                              "CONFIG_DYNSEL_KEPT_BYTES",
-                              CONFIG_DYNSEL_KEPT_BYTES);
+    const size_t largest = count_kept(group, &count);
+    if (largest > CONFIG_DYNSEL_KEPT_BYTES) {
+        return DYNSEL_FAIL_IN(
+            function, DYNSEL_E_INVALID,
+            DYNSEL_OPTION(KEPT_BYTES,
+                          "and a repeatable command group reads and writes a buffer of {}: write "
+                          "to another buffer, or set it to as many"),
+            largest);
     }
     if (count > CONFIG_DYNSEL_KEPT_COUNT) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "a repeatable command group reads and writes more than {} buffers: "
-                              "raise CONFIG_DYNSEL_KEPT_COUNT",
-                              CONFIG_DYNSEL_KEPT_COUNT);
+                              DYNSEL_OPTION(KEPT_COUNT,
+                                            "and a repeatable command group reads and "
+                                            "writes {} buffers: set it to as many or more"),
+                              count);
     }
     if (!dynsel_repeat_arm(dynsel_slot_of(group), policy, count)) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                              "no second slot is free for a repeatable command group, or no block "
-                              "of memory for each of the {} buffers that it reads and writes",
-                              count);
+        return DYNSEL_FAIL_IN(
+            function, DYNSEL_E_FULL,
+            DYNSEL_OPTION_IS(MAX_IN_FLIGHT) " and " DYNSEL_OPTION(
+                KEPT_COUNT,
+                "and no second slot is free for a repeatable command group, or no block for each "
+                "of the {} buffers that it reads and writes: wait for submissions, or set them to "
+                "what will be in use at the same time"),
+            count);
     }
     group->uses->blocks = dynsel_repeat_kept(dynsel_slot_of(group));
     return DYNSEL_OK;
@@ -125,10 +137,10 @@ dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
 
 bool dynsel_group_failed_alone(const dynsel_slot *slot)
 {
-    const dynsel_handler *const group = dynsel_group_of(slot);
+    dynsel_handler *const group = dynsel_group_of(slot);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
-    bool alone =
-        dynsel_failures_find(group) == NULL && dynsel_coherence_missed(group->uses) == NULL;
+    bool alone = dynsel_failures_find(group) == NULL &&
+                 dynsel_coherence_missed(group->uses) == NULL && !dynsel_follows_failure(group);
     for (uint32_t i = 0; i < group->dependency_count; i++) {
         alone = alone && dynsel_stage_of(group->dependencies[i]) == DYNSEL_STAGE_OVER;
     }

@@ -13,6 +13,7 @@
 #include "data/staging.h"
 #include "groups/choose_resource.h"
 #include "groups/failures.h"
+#include "groups/follow.h"
 #include "groups/order.h"
 #include "groups/watch.h"
 #include "policy/after_fork.h"
@@ -36,6 +37,10 @@ dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_rec
         if (status != DYNSEL_OK) {
             return status == DYNSEL_E_AGAIN ? status : fail_look(group);
         }
+    }
+    if (dynsel_group_is_empty(group)) {
+        *copy_out = NULL;
+        return DYNSEL_OK;
     }
     const dynsel_outlook outlook = dynsel_coherence_look(group->uses, &group->error);
     dynsel_watch_looked_at(group->uses);
@@ -133,9 +138,26 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
+/* True: it is empty and, as all that it depends on is over, over. */
+DYNSEL_RARE static bool start_uncommon(const dynsel_handler *group)
+{
+    static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
+    if (dynsel_group_is_empty(group)) {
+        dynsel_pending_fail(dynsel_slot_of(group), &nothing_is_wrong);
+        return true;
+    }
+    if (dynsel_group_follows(group)) {
+        dynsel_follow_synchronize(group);
+    }
+    return false;
+}
+
 bool dynsel_group_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
+    if (!DYNSEL_LIKELY(group->uncommon == 0) && start_uncommon(group)) {
+        return true;
+    }
     const uint32_t resources = dynsel_policy_count(slot->selection.policy);
     for (uint32_t refused = 0;; refused++) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;

@@ -117,7 +117,8 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_optio
             if (group->uses->each[0].writes) {
                 dynsel_weigh_end_period(group->uses->each[0].record);
             }
-        } else if (dynsel_slot_of(group)->selection.policy->ops->weighs_data) {
+        } else if (dynsel_slot_of(group)->selection.policy->ops->weighs_data &&
+                   !dynsel_group_is_empty(group)) {
             dynsel_weigh_note(group, group->end_ns, dynsel_slot_of(group)->selection.index);
         }
         publish(group, references, waits, made);

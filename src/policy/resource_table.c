@@ -29,7 +29,8 @@ static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *back
     if (found > room) {
         return DYNSEL_FAIL_IN(
             DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
-            "there are {} default resources: raise CONFIG_DYNSEL_MAX_RESOURCES or choose some",
+            DYNSEL_OPTION(MAX_RESOURCES,
+                          "and there are {} default resources: set it to as many, or choose some"),
             policy->count + found);
     }
     policy->count += (uint32_t)found;
@@ -70,7 +71,8 @@ static dynsel_status take_given(dynsel_policy *policy, const dynsel_options *opt
     if (options->count > CONFIG_DYNSEL_MAX_RESOURCES) {
         return DYNSEL_FAIL_IN(
             DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
-            "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer",
+            DYNSEL_OPTION(MAX_RESOURCES,
+                          "and there are {} resources: set it to as many, or give fewer"),
             options->count);
     }
     for (size_t i = 0; i < options->count; i++) {

@@ -24,7 +24,8 @@ static dynsel_status take_given(dynsel_policy *policy, const dynsel_options *opt
     if (options->count > CONFIG_DYNSEL_MAX_RESOURCES) {
         return DYNSEL_FAIL_IN(
             DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
-            "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer",
+            DYNSEL_OPTION(MAX_RESOURCES,
+                          "and there are {} resources: set it to as many, or give fewer"),
             options->count);
     }
     for (; policy->count < options->count; policy->count++) {

@@ -99,7 +99,9 @@ static dynsel_status fill(dynsel_policy *policy, const dynsel_options *options)
     if (count > CONFIG_DYNSEL_MAX_RESOURCES) {
         return DYNSEL_FAIL_IN(
             DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
-            "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer", count);
+            DYNSEL_OPTION(MAX_RESOURCES,
+                          "and there are {} resources: set it to as many, or give fewer"),
+            count);
     }
     if (options->resources != NULL) {
         (void)__builtin_memcpy(policy->resources, options->resources,

@@ -354,7 +354,8 @@ bool dynsel_pending_help(uint64_t deadline_ns, uint32_t round)
         return false;
     }
     dynsel_in_flight_reap();
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_ref(slot, 0)) {
             continue;

@@ -334,7 +334,8 @@ void dynsel_queue_reap_all(void)
         dynsel_slots_sweep_abandoned();
     }
 #endif
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
             !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {

@@ -21,17 +21,20 @@ static dynsel_status check(const dynsel_request *request)
 #if CONFIG_DYNSEL_SHADOW_CHECK
     if (repeat->check_one_in != 0 && (repeat->results == NULL || repeat->results_bytes == 0 ||
                                       repeat->results_bytes > CONFIG_DYNSEL_KEPT_BYTES)) {
-        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
-                              "work that is checked names its results, at least one byte and at "
-                              "most {}: raise CONFIG_DYNSEL_KEPT_BYTES, or name a part of them",
-                              CONFIG_DYNSEL_KEPT_BYTES);
+        return DYNSEL_FAIL_IN(
+            request->options->function, DYNSEL_E_INVALID,
+            DYNSEL_OPTION(KEPT_BYTES,
+                          "and work that is checked names {} bytes of results: name at least one, "
+                          "and set it to as many or name a part of them"),
+            repeat->results_bytes);
     }
 #endif
     if (repeat->overwritten_bytes > CONFIG_DYNSEL_KEPT_BYTES) {
         return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
-                              "repeatable work overwrites more bytes than can be kept, {}: write "
-                              "the results elsewhere, or raise CONFIG_DYNSEL_KEPT_BYTES",
-                              CONFIG_DYNSEL_KEPT_BYTES);
+                              DYNSEL_OPTION(KEPT_BYTES,
+                                            "and repeatable work overwrites {}: write the "
+                                            "results elsewhere, or set it to as many"),
+                              repeat->overwritten_bytes);
     }
     return DYNSEL_OK;
 }
@@ -114,11 +117,13 @@ dynsel_kept_blocks dynsel_repeat_kept(const dynsel_slot *slot)
 
 static dynsel_status refuse(const dynsel_request *request, dynsel_status status)
 {
-    return DYNSEL_FAIL_IN(request->options->function, status,
-                          "no second slot is free for repeatable work, or no block of memory that "
-                          "keeps its input: wait for submissions, or raise "
-                          "CONFIG_DYNSEL_MAX_IN_FLIGHT or CONFIG_DYNSEL_KEPT_COUNT",
-                          0);
+    return DYNSEL_FAIL_IN(
+        request->options->function, status,
+        DYNSEL_OPTION_IS(MAX_IN_FLIGHT) " and " DYNSEL_OPTION(
+            KEPT_COUNT,
+            "and no second slot is free for repeatable work, or no block of memory that keeps its "
+            "input: wait for submissions, or set them to what will be in use at the same time"),
+        0);
 }
 
 dynsel_status dynsel_repeat_claim_both(const dynsel_request *request, dynsel_slot **slot)
@@ -266,7 +271,8 @@ static void run_again(dynsel_slot *first)
 /* Between two looks of this thread a slot may get other repeatable work. */
 static void start_ready(void)
 {
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         uint32_t stage = DYNSEL_REPEAT_READY;
         if (dynsel_repeat_stage(number) == stage &&
             dynsel_word_swap(&dynsel_repeats[number - 1].stage, &stage, DYNSEL_REPEAT_STARTED)) {

@@ -46,10 +46,12 @@ static dynsel_status reserve_more(uint32_t life, uint32_t wanted)
         return DYNSEL_OK;
     }
     dynsel_slots_unreserve(life, count);
-    return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_reserve_slots"), DYNSEL_E_FULL,
-                          "{} more slots are free, beside one for all policies: reserve fewer or "
-                          "earlier, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
-                          count);
+    return DYNSEL_FAIL_IN(
+        DYNSEL_TEXT("dynsel_policy_reserve_slots"), DYNSEL_E_FULL,
+        DYNSEL_OPTION(MAX_IN_FLIGHT,
+                      "and {} more slots would be needed, with one for all policies: reserve fewer "
+                      "or earlier, or set it so much higher"),
+        wanted - count + (kept == NULL ? 1 : 0));
 }
 
 dynsel_status dynsel_policy_reserve_slots(dynsel_policy *policy, uint32_t count)

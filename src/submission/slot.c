@@ -9,6 +9,7 @@
 #include "port/thread.h"
 #include "port/wake.h"
 #include "submission/call_task.h"
+#include "submission/failed_work.h"
 #include "submission/finish.h"
 #include "submission/shadow_check.h"
 
@@ -17,6 +18,7 @@ dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 #if CONFIG_DYNSEL_STATISTICS
 dynsel_word dynsel_slots_in_use;
 #endif
+dynsel_word dynsel_slots_opened;
 dynsel_word dynsel_most_in_use;
 dynsel_word dynsel_slot_refusals;
 
@@ -30,7 +32,8 @@ void dynsel_slot_raise_most(uint32_t in_use)
 uint32_t dynsel_slot_count_in_use(void)
 {
     uint32_t count = 0;
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
         count += dynsel_slot_state(word) != DYNSEL_SLOT_FREE ? 1 : 0;
     }
@@ -88,13 +91,14 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index, const dynsel_pol
     return true;
 }
 
-dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)
+dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy)
 {
     dynsel_thread *thread = dynsel_this_thread();
+    const uint32_t open = dynsel_slots_open();
     uint32_t cursor = thread->slot_cursor;
-    for (uint32_t looked_at = 0; looked_at < CONFIG_DYNSEL_MAX_IN_FLIGHT; looked_at++) {
+    for (uint32_t looked_at = 0; looked_at < open; looked_at++) {
         const uint32_t index = cursor;
-        cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
+        cursor = cursor + 1 < open ? cursor + 1 : 0;
         if (try_claim(&dynsel_slots[index], index, policy)) {
             thread->slot_cursor = cursor;
             dynsel_slot_note_claim();
@@ -102,6 +106,31 @@ dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)
         }
     }
     return NULL;
+}
+
+/* Doubles the open slots; another thread may do so at the same time. False: all are open. */
+static bool open_more(void)
+{
+    const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
+    if (most <= DYNSEL_OPEN_AT_FIRST) {
+        return false;
+    }
+    uint32_t opened = dynsel_word_load_relaxed(&dynsel_slots_opened);
+    const uint32_t open = DYNSEL_OPEN_AT_FIRST + opened;
+    const uint32_t left = most - open;
+    if (left != 0) {
+        (void)dynsel_word_swap(&dynsel_slots_opened, &opened, opened + (left < open ? left : open));
+    }
+    return left != 0;
+}
+
+dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)
+{
+    dynsel_slot *slot = dynsel_slot_claim_open(policy);
+    while (slot == NULL && open_more()) {
+        slot = dynsel_slot_claim_open(policy);
+    }
+    return slot;
 }
 
 /* Only for the owner of the slot; word: any of its generation. */
@@ -396,6 +425,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
 {
     const uint32_t end = DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags;
     uint32_t word = dynsel_word_load_acquire(&slot->word);
+    dynsel_failed_work_note(dynsel_slot_number(slot), slot->work.token, &slot->work.error);
     while ((word & DYNSEL_SLOT_HANDLE) != 0) {
         if (dynsel_marked_swap(&slot->word, &word, word + end)) {
             return;

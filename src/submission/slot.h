@@ -216,9 +216,30 @@ static inline bool dynsel_slot_is_anothers(uint32_t index, const dynsel_policy *
 }
 #endif
 
+/*
+ * The slots of a large table are opened as they are needed: work takes the first ones in turn, and
+ * more are opened when these are all in use. So looks at all slots cost no more than the work that
+ * a program ever has in flight, and the slots stay in the cache. No slot behind the open ones was
+ * ever in use.
+ */
+enum { DYNSEL_OPEN_AT_FIRST = 64 };
+
+extern dynsel_word dynsel_slots_opened; /* beyond the first */
+
+static inline uint32_t dynsel_slots_open(void)
+{
+    const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
+    return most > DYNSEL_OPEN_AT_FIRST
+               ? DYNSEL_OPEN_AT_FIRST + dynsel_word_load_relaxed(&dynsel_slots_opened)
+               : most;
+}
+
 /* Claims a free slot for a policy and sets work.token; NULL: none is free. policy: NULL takes none
  * that is reserved. Looks at each slot once at most. */
 dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy);
+
+/* The same, but opens no more slots. */
+dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy);
 
 /* Gives back a slot that was claimed and not published. */
 void dynsel_slot_unclaim(dynsel_slot *slot);

@@ -91,7 +91,8 @@ enum {
     WAITED_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4
 };
 
-/* Reaps the own policy first, and all policies only if that frees no slot. */
+/* Reaps the own policy first, opens more slots if that frees none, and reaps all policies only if
+ * there are no more. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
     for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
@@ -113,9 +114,11 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
         dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         return DYNSEL_FAIL_IN(
             request->options->function, DYNSEL_E_FULL,
-            "no slot is free, {} hold finished work that nobody has collected, or what waits for "
-            "this thread, or are reserved for other policies or in use by resources that were "
-            "given up: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+            DYNSEL_OPTION(MAX_IN_FLIGHT,
+                          "no slot is free, and {} hold finished work that nobody has collected, "
+                          "or what waits for this thread, or are reserved for other policies or in "
+                          "use by resources that were given up: wait for submissions or release "
+                          "them, or set it to more than will be in use"),
             stuck);
     }
     if (dynsel_deadline_passed(request->options->deadline_ns)) {
@@ -186,7 +189,7 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
 {
     dynsel_in_flight_look(request->policy);
-    *slot = dynsel_slot_claim(request->policy);
+    *slot = dynsel_slot_claim_open(request->policy);
     return DYNSEL_LIKELY(*slot != NULL) ? DYNSEL_OK : make_room(request, slot);
 }
 
@@ -194,7 +197,8 @@ dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot 
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
 {
     bool busy = false;
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open && !busy; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
             !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {

@@ -159,8 +159,10 @@ static dynsel_status fail(dynsel_status status, uint32_t failures_before, const 
     case DYNSEL_E_FULL:
         return DYNSEL_FAIL_IN(
             function, DYNSEL_E_FULL,
-            "no slot is free, {} hold finished work that nobody has collected: wait for "
-            "submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+            DYNSEL_OPTION(
+                MAX_IN_FLIGHT,
+                "no slot is free, and {} hold finished work that nobody has collected: wait for "
+                "submissions or release them, or set it to more than will be in use"),
             CONFIG_DYNSEL_MAX_IN_FLIGHT - dynsel_in_flight.running);
     case DYNSEL_E_TIMEOUT:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT,

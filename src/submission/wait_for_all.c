@@ -92,7 +92,7 @@ static bool wait_for_repeated(const dynsel_policy *policy, uint64_t deadline_ns,
 {
     bool found = false;
     for (uint32_t number = 1;
-         dynsel_repeats_exist() && *status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+         dynsel_repeats_exist() && *status == DYNSEL_OK && number <= dynsel_slots_open();
          number++) {
         dynsel_slot *const slot = dynsel_slot_at(number);
         if (!dynsel_slot_ref(slot, 0)) {
@@ -143,8 +143,8 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend, uint6
 {
     const uint64_t since = dynsel_traced_now();
     dynsel_status status = dynsel_pending_wait(NULL, backend, deadline_ns);
-    for (uint32_t number = 1; status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
-         number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; status == DYNSEL_OK && number <= open; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
@@ -217,7 +217,8 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     dynsel_slots_sweep_abandoned();
 #endif
     uint32_t held = 0;
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; number <= open; number++) {
         held += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
     }
     for (uint32_t i = 0; held == 0 && i < dynsel_policy_count(policy); i++) {

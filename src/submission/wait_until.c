@@ -204,8 +204,8 @@ dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_back
         return DYNSEL_OK;
     }
     dynsel_status status = DYNSEL_OK;
-    for (uint32_t number = 1; status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
-         number++) {
+    const uint32_t open = dynsel_slots_open();
+    for (uint32_t number = 1; status == DYNSEL_OK && number <= open; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_ref(slot, 0)) {
             continue;

@@ -348,7 +348,9 @@ static bool find_copies(simulated_backend *sim, simulated_operation *op)
     for (size_t i = 0; command->kind == DYNSEL_COMMAND_KERNEL && i < command->launch.argument_count;
          i++) {
         const dynsel_argument *argument = &command->launch.arguments[i];
-        if (argument->kind == DYNSEL_ARGUMENT_DATA && op->device->domain != 0) {
+        const bool is_empty = argument->bytes == 0 && argument->memory != NULL &&
+                              argument->memory->native == NULL; /* a buffer without elements */
+        if (argument->kind == DYNSEL_ARGUMENT_DATA && op->device->domain != 0 && !is_empty) {
             op->copies[i] = copy_of(sim, op->device, argument->memory);
             found &= op->copies[i] != NULL;
         }

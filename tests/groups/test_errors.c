@@ -233,10 +233,10 @@ static dynsel_status launches_no_form(dynsel_handler *handler, void *args)
     return DYNSEL_OK;
 }
 
-static dynsel_status launches_over_nothing(dynsel_handler *handler, void *args)
+static dynsel_status launches_over_too_much(dynsel_handler *handler, void *args)
 {
     (void)args;
-    (void)dynsel_parallel_for(handler, &counting, DYNSEL_RANGE(0), NULL, NULL);
+    (void)dynsel_parallel_for(handler, &counting, DYNSEL_RANGE_2D(SIZE_MAX, 2), NULL, NULL);
     return DYNSEL_OK;
 }
 
@@ -299,12 +299,12 @@ static const struct {
     {uses_one_of_another, DYNSEL_E_INVALID, "another command group"},
     {reaches_past_the_end, DYNSEL_E_INVALID, "[far]"},
     {writes_constants, DYNSEL_E_INVALID, "use DYNSEL_ACCESS_READ [constant]"},
-    {requires_too_much, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_REQUIREMENTS [many]"},
+    {requires_too_much, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_REQUIREMENTS is"},
     {sets_too_many_arguments, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_ARGUMENTS"},
     {sets_too_large_values, DYNSEL_E_FULL, "CONFIG_DYNSEL_ARGUMENT_BYTES"},
     {leaves_a_gap, DYNSEL_E_INVALID, "argument 0 was not set"},
     {launches_no_form, DYNSEL_E_INVALID, "no form"},
-    {launches_over_nothing, DYNSEL_E_INVALID, "global range"},
+    {launches_over_too_much, DYNSEL_E_INVALID, "global range"},
     {copies_onto_itself, DYNSEL_E_INVALID, "overlap"},
     {fills_with_other_elements, DYNSEL_E_INVALID, "have 4 bytes [all]"},
     {fills_what_it_did_not_require, DYNSEL_E_INVALID, "call dynsel_require()"},

@@ -327,7 +327,11 @@ static void part_outside_buffer_is_refused(void **state)
     assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE(1), DYNSEL_RANGE(16), row));
     assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE(2), DYNSEL_RANGE(SIZE_MAX), row));
     assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE(SIZE_MAX), DYNSEL_RANGE(2), row));
-    assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE(0), none, row));
+    assert_status(DYNSEL_OK, require_part(DYNSEL_RANGE(0), none, row));
+    assert_status(DYNSEL_OK, require_part(DYNSEL_RANGE(0), DYNSEL_RANGE(16), row));
+    assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE(0), DYNSEL_RANGE(17), row));
+    assert_status(DYNSEL_OK, require_part(DYNSEL_RANGE_2D(6, 0), DYNSEL_RANGE_2D(0, 4), grid));
+    assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE_2D(7, 0), none, grid));
     assert_status(DYNSEL_E_INVALID, require_part(none, DYNSEL_RANGE(1), row));
     assert_error_says("an offset needs a range");
     assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE_2D(1, 1), none, row));

@@ -164,7 +164,7 @@ static void wrong_arguments_are_refused(void **state)
         handler = record();
         assert_refused(handler, DYNSEL_E_FULL, dynsel_set_arg_value(handler, index, &value, 1),
                        "CONFIG_DYNSEL_MAX_ARGUMENTS", NULL);
-        assert_int_equal(CONFIG_DYNSEL_MAX_ARGUMENTS - 1, dynsel_last_error()->number);
+        assert_int_equal(index < UINT32_MAX ? index + 1 : index, dynsel_last_error()->number);
         handler = record_required();
         assert_refused(handler, DYNSEL_E_FULL, dynsel_set_arg_accessor(handler, index, &row_in),
                        "CONFIG_DYNSEL_MAX_ARGUMENTS", "[row in]");
@@ -332,9 +332,7 @@ static void wrong_work_item_range_is_refused(void **state)
     static const dynsel_range wrong[] = {
         {.dimensions = 0},
         {.size = {1, 1, 1}, .dimensions = 4},
-        {.size = {0}, .dimensions = 1},
-        {.size = {4, 0}, .dimensions = 2},
-        {.size = {4, 4, 0}, .dimensions = 3},
+        {.size = {0, 0, 0}, .dimensions = 4},
         {.size = {SIZE_MAX / 2, 3}, .dimensions = 2},
         {.size = {SIZE_MAX / 4, 2, 3}, .dimensions = 3},
     };
@@ -556,7 +554,8 @@ static void give_range(test_random *random, side *made)
 {
     made->accessor.range = (dynsel_range){.dimensions = made->range.dimensions};
     for (uint32_t i = 0; i < made->range.dimensions; i++) {
-        made->accessor.range.size[i] = any_size(random, 1, made->range.size[i] + 1);
+        made->accessor.range.size[i] =
+            any_size(random, test_random_below(random, 12) != 0 ? 1 : 0, made->range.size[i] + 1);
     }
     if (test_random_below(random, 40) == 0) {
         made->accessor.range.dimensions = test_random_below(random, 5);
@@ -615,8 +614,8 @@ static bool elements_of(const side *it, size_t *elements, size_t *count, size_t 
         whole[place] = it->range.size[i];
         extent[place] = part->size[i];
         first[place] = it->accessor.offset.dimensions != 0 ? it->accessor.offset.size[i] : 0;
-        if (extent[place] < 1 || extent[place] > 7 || first[place] > 7) {
-            return false;
+        if (extent[place] > 7 || first[place] > 7 || first[place] + extent[place] > whole[place]) {
+            return false; /* also in a part without elements */
         }
     }
     *count = 0;

@@ -67,7 +67,7 @@ static void selection_polls_oldest_work_only(void **state)
         assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
     }
     const unsigned before = atomic_load(&manual.polls);
-    assert_true(before <= SLOTS * COUNT);
+    assert_true(before <= (SLOTS + 8) * COUNT); /* and a few while more slots are opened */
     dynsel_selection selection;
     assert_status(DYNSEL_OK, dynsel_select(&policy.policy, &task, &selection));
     assert_in_range(atomic_load(&manual.polls) - before, 1, COUNT);

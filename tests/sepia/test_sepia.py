@@ -618,7 +618,7 @@ class BadInput(Case):
     @unittest.skipUnless(WITH_OPENCL and not ROOM, "there is room for host and two devices")
     def test_more_devices_than_the_table_holds(self):
         self.picture()
-        self.refuse(1, ["the OpenCL devices: ", "raise CONFIG_DYNSEL_" if WITH_TEXTS else "full"],
+        self.refuse(1, ["the OpenCL devices: ", "CONFIG_DYNSEL_" if WITH_TEXTS else "full"],
                     "in.png", env=TWO)
         self.refuse(1, "--device 'all'", "in.png", "-d", "host;all", env=TWO)
         self.tone("in.png", "-d", "host", env=TWO)

@@ -574,9 +574,11 @@ static const program programs[] = {
      {{READY(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), PROGRESS}}},
     {"group beside start", {PENDING(0)}, {{READY(0), PROGRESS, RELEASE(0)}, {GROUP, WAIT(0)}}},
     {"both wait for a start", {PENDING(0)}, {{READY(0), WAIT(0)}, {WAIT(0), PROGRESS}}},
+#if !CONFIG_DYNSEL_STATISTICS /* with the counts there are more states than fit */
     {"one behind the other",
      {PENDING(0), PENDING_BEHIND(1)},
      {{READY(0), WAIT(0)}, {READY(1), WAIT(1)}}},
+#endif
     {"both detached", {PENDING(0), PENDING_BEHIND(1)}, {{READY(0), RELEASE(0)}, {READY(1), GROUP}}},
     {"failed dependency beside wait",
      {PENDING(0)},
@@ -733,12 +735,19 @@ static void set_up(backend_kind kind, bool fails)
 
 static step_result step_program(backend_kind kind, bool fails)
 {
+    void *const memory[] = {
+        &world,
+        dynsel_slot_at(1),
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    void *const memory[] = {&world, dynsel_slot_at(1), &dynsel_pending_count};
-#else
-    void *const memory[] = {&world, dynsel_slot_at(1)};
+        &dynsel_pending_count,
 #endif
-    const size_t bytes[] = {sizeof world, STEP_SLOTS * sizeof(dynsel_slot), sizeof(dynsel_word)};
+#if CONFIG_DYNSEL_STATISTICS
+        &dynsel_slots_in_use,
+        &dynsel_most_in_use,
+#endif
+    };
+    const size_t bytes[] = {sizeof world, STEP_SLOTS * sizeof(dynsel_slot), sizeof(dynsel_word),
+                            sizeof(dynsel_word), sizeof(dynsel_word)};
     const size_t pieces = sizeof memory / sizeof memory[0];
     const step_scenario scenario = {run_thread, check_end, memory, bytes, pieces};
     set_up(kind, fails);

@@ -367,7 +367,7 @@ static void what_cannot_be_kept_is_refused(void **state)
                                      .overwritten_bytes = CONFIG_DYNSEL_KEPT_BYTES + (size_t)1};
     assert_status(DYNSEL_E_INVALID,
                   try_on(0, (dynsel_task){.function = manual_enqueue, .repeat = &too_large}, NULL));
-    assert_error_number(CONFIG_DYNSEL_KEPT_BYTES);
+    assert_error_number(CONFIG_DYNSEL_KEPT_BYTES + 1);
     const dynsel_repeat nowhere = {.overwritten_bytes = 4};
     assert_status(DYNSEL_E_INVALID,
                   try_on(0, (dynsel_task){.function = manual_enqueue, .repeat = &nowhere}, NULL));

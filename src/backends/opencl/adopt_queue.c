@@ -58,10 +58,11 @@ static dynsel_opencl_entry *add(cl_command_queue queue)
     if (known == CONFIG_DYNSEL_OPENCL_MAX_DEVICES) {
         (void)dynsel_fail(&(const dynsel_error){
             .status = DYNSEL_E_FULL,
-            .number = known,
+            .number = known + 1,
             .function = DYNSEL_TEXT("dynsel_opencl_adopt"),
-            .detail = DYNSEL_TEXT("there are {} devices and adopted queues already: raise "
-                                  "CONFIG_DYNSEL_OPENCL_MAX_DEVICES")});
+            .detail = DYNSEL_TEXT(DYNSEL_OPTION(
+                OPENCL_MAX_DEVICES,
+                "and there are as many devices and adopted queues: set it to {} or more"))});
         return NULL;
     }
     dynsel_opencl_entry *const entry = &table->entries[known];

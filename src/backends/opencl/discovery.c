@@ -224,12 +224,15 @@ dynsel_status dynsel_opencl_discover(const char *function)
     }
     if (table->platforms_present > table->platform_count) {
         return full(function,
-                    "there are {} OpenCL platforms: raise CONFIG_DYNSEL_OPENCL_MAX_PLATFORMS",
+                    DYNSEL_OPTION(OPENCL_MAX_PLATFORMS,
+                                  "and there are {} OpenCL platforms: set it to as many"),
                     table->platforms_present);
     }
     if (table->devices_present > CONFIG_DYNSEL_OPENCL_MAX_DEVICES) {
-        return full(function, "there are {} OpenCL devices: raise CONFIG_DYNSEL_OPENCL_MAX_DEVICES",
-                    table->devices_present);
+        return full(
+            function,
+            DYNSEL_OPTION(OPENCL_MAX_DEVICES, "and there are {} OpenCL devices: set it to as many"),
+            table->devices_present);
     }
     return DYNSEL_OK;
 }

@@ -57,12 +57,12 @@ DYNSEL_RARE static uint32_t add(const dynsel_kernel *kernel)
 DYNSEL_RARE static dynsel_status refuse_full(const dynsel_kernel *kernel)
 {
     (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return dynsel_fail(
-        &(const dynsel_error){.status = DYNSEL_E_FULL,
-                              .number = CONFIG_DYNSEL_OPENCL_MAX_KERNELS,
-                              .subject = DYNSEL_TEXT(kernel->name),
-                              .detail = DYNSEL_TEXT("there are {} kernels already: raise "
-                                                    "CONFIG_DYNSEL_OPENCL_MAX_KERNELS")});
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_FULL,
+        .number = CONFIG_DYNSEL_OPENCL_MAX_KERNELS + 1,
+        .subject = DYNSEL_TEXT(kernel->name),
+        .detail = DYNSEL_TEXT(DYNSEL_OPTION(
+            OPENCL_MAX_KERNELS, "and there are as many kernels: set it to {} or more"))});
 }
 
 dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,

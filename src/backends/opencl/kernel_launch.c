@@ -126,7 +126,7 @@ static DYNSEL_ASIDE dynsel_status set_argument(dynsel_opencl_entry *entry,
 static DYNSEL_ASIDE void forget_memory(dynsel_opencl_kernel *built, uint32_t releases)
 {
     built->releases = releases;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_ARGUMENTS; i++) {
+    for (uint32_t i = 0; i < built->argument_count; i++) {
         if (built->set[i].kind == DYNSEL_ARGUMENT_DATA) {
             built->set[i].bytes = 0;
         }

@@ -244,8 +244,10 @@ dynsel_status dynsel_opencl_pin_memory(void *memory, size_t bytes)
     return status == DYNSEL_OK
                ? status
                : DYNSEL_FAIL_NUMBER(
-                     status, "{} regions are pinned: raise CONFIG_DYNSEL_OPENCL_PINNED_REGIONS",
-                     CONFIG_DYNSEL_OPENCL_PINNED_REGIONS);
+                     status,
+                     DYNSEL_OPTION(OPENCL_PINNED_REGIONS,
+                                   "and as many regions are pinned: set it to {} or more"),
+                     CONFIG_DYNSEL_OPENCL_PINNED_REGIONS + 1);
 }
 
 /* Under the lock. The region that begins there; NULL: none. */

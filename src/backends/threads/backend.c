@@ -105,8 +105,9 @@ dynsel_status dynsel_threads_start(size_t wanted)
 {
     const char *const function = DYNSEL_TEXT(__func__);
     if (wanted > TABLE) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
-                              "{} workers do not fit: raise CONFIG_DYNSEL_THREADS_WORKERS", wanted);
+        return DYNSEL_FAIL_IN(
+            function, DYNSEL_E_FULL,
+            DYNSEL_OPTION(THREADS_WORKERS, "and {} workers are wanted: set it to as many"), wanted);
     }
     dynsel_status status = DYNSEL_OK;
     dynsel_lock_acquire(&lock);
@@ -250,11 +251,12 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     }
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_AGAIN,
-        .number = CONFIG_DYNSEL_THREADS_QUEUE,
+        .number = CONFIG_DYNSEL_THREADS_QUEUE + 1,
         .function = DYNSEL_TEXT("dynsel_threads_backend"),
         .subject = DYNSEL_TEXT(worker->name),
-        .detail = DYNSEL_TEXT("{} pieces of work wait already: wait for some, or raise "
-                              "CONFIG_DYNSEL_THREADS_QUEUE")});
+        .detail = DYNSEL_TEXT(DYNSEL_OPTION(
+            THREADS_QUEUE,
+            "and as many pieces of work wait already: wait for some, or set it to {} or more"))});
 }
 
 static bool cancel(dynsel_backend *backend, dynsel_work *work)
