@@ -33,7 +33,8 @@ def limits(config):
     # What survives failures of data takes 5 KiB of the groups', and what they wait for and who uses a buffer 4;
     # looks that fail, old versions and drivers asked again take 4 of OpenCL's, the times of work on devices 4;
     # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies
-    # from and to memory, parts and empty commands take 3.
+    # from and to memory, parts and empty commands take 3. Memory objects, events, logs and files of the program take
+    # 10 of what groups add to OpenCL's, and trials of work-groups 2.
     return {
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
@@ -46,13 +47,15 @@ def limits(config):
                  + (3 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (25 if opencl else 0)
-                 + ((57 if small else 73) + (18 if opencl else 0) if groups else 0)) * KIB,
+                 + ((4 if groups else 3) if config["DYNSEL_RESOURCE_SETS"] else 0)
+                 + ((58 if small else 74) + (33 if opencl else 0) if groups else 0)) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)
                    + (2 if config["DYNSEL_LEARNED_TABLES"] else 0)
                    + (15 if opencl else 0)
-                   + (9 + (5 if opencl else 0) if groups else 0)) * KIB,
+                   + (10 + (8 if opencl else 0) if groups else 0)) * KIB,
         # while a command group is started whose time is wanted, that is known on the stack
-        "stack": (2 + (1.25 if opencl else 0) + (2.5 if groups else 0)) * KIB,  # the tables of hosts
+        # (the tables of hosts); another set of resources is looked up beside that
+        "stack": (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)) * KIB,
     }

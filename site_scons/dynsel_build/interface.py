@@ -15,7 +15,8 @@ HEADERS = "include/dynsel"
 # Private headers with tables of operations, or structures that keep users' functions, and their options.
 PRIVATE = {"src/submission/pending_ops.h": "CONFIG_DYNSEL_COMMAND_GROUPS",
            "src/groups/group.h": "CONFIG_DYNSEL_COMMAND_GROUPS",
-           "src/submission/repeat_table.h": "CONFIG_DYNSEL_REPEAT"}
+           "src/submission/repeat_table.h": "CONFIG_DYNSEL_REPEAT",
+           "src/submission/evacuation.h": "CONFIG_DYNSEL_RESOURCE_SETS && CONFIG_DYNSEL_COMMAND_GROUPS"}
 
 
 class Interface:

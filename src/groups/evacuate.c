@@ -119,5 +119,4 @@ static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint6
     return DYNSEL_OK;
 }
 
-dynsel_status (*const dynsel_evacuation)(const dynsel_policy *policy, uint32_t index,
-                                         uint64_t deadline_ns) = evacuate;
+const dynsel_evacuation_ops dynsel_evacuation = {.evacuate = evacuate};

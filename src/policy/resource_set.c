@@ -123,11 +123,11 @@ static dynsel_status fill_all(dynsel_policy *policy, const dynsel_new_set *set,
                               const char *function)
 {
     if (set->after > CONFIG_DYNSEL_MAX_RESOURCES) {
-        return DYNSEL_FAIL_IN(
-            function, DYNSEL_E_FULL,
-            DYNSEL_OPTION(MAX_RESOURCES, "and with these the policy has had {} different "
-                                         "resources: set it to as many, or begin a policy anew"),
-            set->after);
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                              DYNSEL_OPTION(MAX_RESOURCES,
+                                            "and with these the policy has had {} different "
+                                            "resources: set it to as many, or begin a policy anew"),
+                              set->after);
     }
     dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; status == DYNSEL_OK && i < set->count; i++) {

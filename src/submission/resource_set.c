@@ -137,7 +137,7 @@ static dynsel_status close_when_free(dynsel_policy *policy, uint32_t index, uint
 static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    return dynsel_evacuation(policy, index, deadline_ns);
+    return dynsel_evacuation.evacuate(policy, index, deadline_ns);
 #else
     (void)policy;
     (void)index;
