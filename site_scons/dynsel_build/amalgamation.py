@@ -84,6 +84,9 @@ class _Joined:
         of_headers = set().union(*(private_names.declared(text) for text in headers))
         self._clashes = private_names.clashes(texts) | of_headers
         self._stems = Counter(Path(source).stem for source in sources)
+        longer = {f"{self._prefix(top / source)}_{name}" for source, text in zip(sources, texts)
+                  for name in private_names.declared(text) & self._clashes}
+        self._clashes |= {name for text in texts for name in private_names.declared(text)} & longer
 
     def add(self, source):
         """Copies a source. Names of its own that others have, too, get its name in front."""

@@ -86,17 +86,22 @@ bool dynsel_in_flight_can_free(const dynsel_policy *policy, uint32_t count)
 /* In waits for room, parts of the work that can be in flight are asked about, or waited for,
  * together. A question takes as long as a fifth of a small command group on an NVIDIA H200, so it
  * is for as many as possible; while one part is waited for, the device needs work from the rest. */
-enum {
-    ASKED_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 2,
-    WAITED_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4
-};
+static uint32_t asked_part(void)
+{
+    return dynsel_slots_open() / 2;
+}
+
+static uint32_t waited_part(void)
+{
+    return dynsel_slots_open() / 4;
+}
 
 /* Reaps the own policy first, opens more slots if that frees none, and reaps all policies only if
  * there are no more. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
     for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
-        dynsel_queue_reap_many(&policy->queues[i], ASKED_PART, WAITED_PART);
+        dynsel_queue_reap_many(&policy->queues[i], asked_part(), waited_part());
     }
     dynsel_slot *slot = dynsel_slot_claim(policy);
     if (slot == NULL) {
@@ -155,7 +160,7 @@ static bool wait_while_busy(const dynsel_request *request)
         return false;
     }
     dynsel_queue *queue = only_busy_queue(request->policy);
-    dynsel_slot *slot = queue != NULL ? dynsel_queue_ref_behind(queue, WAITED_PART) : NULL;
+    dynsel_slot *slot = queue != NULL ? dynsel_queue_ref_behind(queue, waited_part()) : NULL;
     if (slot == NULL) {
         return false;
     }

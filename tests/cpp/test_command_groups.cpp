@@ -349,7 +349,7 @@ void a_buffer_waits_for_the_work_that_uses_it(void **)
 void refused_buffers_tell_why(void **)
 {
     int data[1] = {};
-    const buffer<int> none{data, range{0}};
+    const buffer<int> none{data, range{SIZE_MAX}};
     assert_status(DYNSEL_E_INVALID, none.status());
     assert_status(DYNSEL_E_INVALID, none.get_access<access::mode::read>().status());
 }

@@ -36,6 +36,9 @@ static void declarations_have_the_linkage_of_c(void **)
     assert_int_equal(DYNSEL_CONFIG_HASH_TEXT[0], DYNSEL_CONFIG_TAG_TEXT[1]);
     assert_true(DYNSEL_CONFIG_HASH != 0);
     assert_true(std::strlen(DYNSEL_CONFIG_VARIANT_TEXT) != 0);
+    assert_true(DYNSEL_VERSION == DYNSEL_VERSION_NUMBER(DYNSEL_VERSION_MAJOR, DYNSEL_VERSION_MINOR,
+                                                        DYNSEL_VERSION_PATCH));
+    assert_int_equal(DYNSEL_VERSION_TEXT[0], '0' + DYNSEL_VERSION_MAJOR);
 #ifdef DYNSEL_ONE_CONFIGURATION
     assert_non_null(std::strstr(DYNSEL_ONE_CONFIGURATION, "take_both_from_one_build"));
 #endif

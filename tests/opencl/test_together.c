@@ -130,10 +130,7 @@ static uint32_t questions(void)
 static void full_table_is_emptied_by_few_questions(void **state)
 {
     enum { ROUNDS = 3, PART = MOST / 2 };
-    (void)state;
-    if (CONFIG_DYNSEL_MAX_IN_FLIGHT > MOST) {
-        skip(); /* the fake has no room for so much work */
-    }
+    (void)state; /* of a larger table no more slots are open yet */
     fake_opencl_set_new_events(CL_RUNNING);
     const uint32_t at_first = questions();
     for (int i = 0; i < MOST; i++) {
@@ -157,9 +154,6 @@ static void quarter_that_ended_is_found_by_few_questions(void **state)
 {
     enum { PART = MOST / 4 };
     (void)state;
-    if (CONFIG_DYNSEL_MAX_IN_FLIGHT > MOST) {
-        skip();
-    }
     fake_opencl_set_new_events(CL_RUNNING);
     const uint32_t at_first = questions();
     for (int i = 0; i < MOST; i++) {
@@ -183,7 +177,7 @@ static void running_work_is_not_waited_for(void **state)
 {
     (void)state;
     if (CONFIG_DYNSEL_MAX_IN_FLIGHT > MOST) {
-        skip();
+        skip(); /* more slots would be opened, and the fake has no room for so much work */
     }
     fake_opencl_set_new_events(CL_RUNNING);
     for (int i = 0; i < MOST; i++) {

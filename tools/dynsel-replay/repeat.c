@@ -157,6 +157,9 @@ answer repeat_choice(const recording *all, repeated_policy *policy, const call_i
     }
     if (in->has_data && in->piece == record->piece) {
         data.uses_ahead = in->uses_ahead;
+#if CONFIG_DYNSEL_RESOURCE_SETS
+        data.resources = policy->recorded->count; /* traces of sets that changed are refused */
+#endif
         task.data = &data;
     }
     if (is_choice && (record->words[1] >> SHIFT & DYNSEL_TASK_READBACK_TIME) != 0) {
