@@ -158,6 +158,12 @@ template <class T, int dimensions = 1> class buffer {
         return ended;
     }
 
+    /** Ends it without copying results back; see dynsel_buffer_discard(). */
+    class status discard() noexcept
+    {
+        return dynsel_buffer_discard(&native_);
+    }
+
     /** A placeholder: an accessor that belongs to no command group. */
     template <access::mode mode, access::target target, access::placeholder is_placeholder>
     [[nodiscard]] auto get_access() const noexcept
@@ -419,6 +425,13 @@ class handler {
                                       &iterator, count, static_cast<dynsel_access_mode>(mode));
     }
 
+    /** The command group follows a dynsel::submission, or a dynsel::stored_submission; see
+     * dynsel_depends_on(). */
+    template <class Submission> void depends_on(const Submission &earlier)
+    {
+        (void)dynsel_depends_on(native_, earlier.native());
+    }
+
     /* Exactly one of the following. */
     void single_task(const dynsel_kernel &kernel)
     {
@@ -444,6 +457,20 @@ class handler {
     template <class From, class To> void copy(const From &from, const To &to)
     {
         (void)dynsel_copy(native_, from.native(), to.native());
+    }
+    /** From memory of the program, all elements of the accessor's range; see
+     * dynsel_copy_from_memory(). */
+    template <class To>
+    void copy(const typename To::value_type *from, std::size_t count, const To &to)
+    {
+        (void)dynsel_copy_from_memory(native_, from, count * sizeof *from, to.native());
+    }
+    /** The same into memory of the program; see dynsel_copy_to_memory(). */
+    template <class From>
+    void copy(const From &from, std::remove_const_t<typename From::value_type> *to,
+              std::size_t count)
+    {
+        (void)dynsel_copy_to_memory(native_, from.native(), to, count * sizeof *to);
     }
     template <class To> void fill(const To &to, const typename To::value_type &element)
     {

@@ -229,6 +229,36 @@ void copies_and_fills(void **)
     assert_memory_equal(copy, expected, sizeof expected);
 }
 
+void memory_is_copied_behind_a_named_submission(void **)
+{
+    auto p = host_policy();
+    const int given[4] = {1, 2, 3, 4};
+    int data[4] = {};
+    int taken[4] = {};
+    {
+        buffer<int> of{data};
+        auto into = of.get_access<access::mode::discard_write, access::target::global, placed>();
+        auto from = of.get_access<access::mode::read, access::target::global, placed>();
+        auto first = submit(p, [&](handler &h) {
+            h.require(into);
+            h.copy(given, 4, into);
+        });
+        assert_status(DYNSEL_OK, submit_and_wait(p, [&](handler &h) {
+                          h.depends_on(first);
+                          h.require(from);
+                          h.copy(from, taken, 4);
+                      }));
+        assert_status(DYNSEL_OK, wait(first));
+        assert_status(DYNSEL_E_INVALID, submit_and_wait(p, [&](handler &h) {
+                          h.require(from);
+                          h.copy(from, taken, 3);
+                      }));
+        assert_status(DYNSEL_OK, of.discard());
+        assert_status(DYNSEL_E_INVALID, of.discard()); /* it is gone */
+    }
+    assert_memory_equal(taken, given, sizeof given);
+}
+
 void ranges_are_iterators(void **)
 {
     auto p = host_policy();
@@ -364,6 +394,7 @@ int main()
         cmocka_unit_test(normal_accessors_are_of_one_command_group),
         cmocka_unit_test(kernels_run_over_ranges),
         cmocka_unit_test(copies_and_fills),
+        cmocka_unit_test(memory_is_copied_behind_a_named_submission),
         cmocka_unit_test(ranges_are_iterators),
         cmocka_unit_test(a_buffer_without_memory_of_the_program),
         cmocka_unit_test(a_buffer_in_use_does_not_end),
