@@ -18,7 +18,9 @@ dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 #if CONFIG_DYNSEL_STATISTICS
 dynsel_word dynsel_slots_in_use;
 #endif
+#if DYNSEL_OPENS_MORE_SLOTS
 dynsel_word dynsel_slots_opened;
+#endif
 dynsel_word dynsel_most_in_use;
 dynsel_word dynsel_slot_refusals;
 
@@ -111,17 +113,17 @@ dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy)
 /* Doubles the open slots; another thread may do so at the same time. False: all are open. */
 static bool open_more(void)
 {
-    const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
-    if (most <= DYNSEL_OPEN_AT_FIRST) {
-        return false;
-    }
+#if DYNSEL_OPENS_MORE_SLOTS
     uint32_t opened = dynsel_word_load_relaxed(&dynsel_slots_opened);
     const uint32_t open = DYNSEL_OPEN_AT_FIRST + opened;
-    const uint32_t left = most - open;
+    const uint32_t left = CONFIG_DYNSEL_MAX_IN_FLIGHT - open;
     if (left != 0) {
         (void)dynsel_word_swap(&dynsel_slots_opened, &opened, opened + (left < open ? left : open));
     }
     return left != 0;
+#else
+    return false;
+#endif
 }
 
 dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)

@@ -222,16 +222,20 @@ static inline bool dynsel_slot_is_anothers(uint32_t index, const dynsel_policy *
  * a program ever has in flight, and the slots stay in the cache. No slot behind the open ones was
  * ever in use.
  */
-enum { DYNSEL_OPEN_AT_FIRST = 64 };
+#define DYNSEL_OPEN_AT_FIRST    64
+#define DYNSEL_OPENS_MORE_SLOTS (CONFIG_DYNSEL_MAX_IN_FLIGHT > DYNSEL_OPEN_AT_FIRST)
 
+#if DYNSEL_OPENS_MORE_SLOTS
 extern dynsel_word dynsel_slots_opened; /* beyond the first */
+#endif
 
 static inline uint32_t dynsel_slots_open(void)
 {
-    const uint32_t most = CONFIG_DYNSEL_MAX_IN_FLIGHT;
-    return most > DYNSEL_OPEN_AT_FIRST
-               ? DYNSEL_OPEN_AT_FIRST + dynsel_word_load_relaxed(&dynsel_slots_opened)
-               : most;
+#if DYNSEL_OPENS_MORE_SLOTS
+    return DYNSEL_OPEN_AT_FIRST + dynsel_word_load_relaxed(&dynsel_slots_opened);
+#else
+    return CONFIG_DYNSEL_MAX_IN_FLIGHT;
+#endif
 }
 
 /* Claims a free slot for a policy and sets work.token; NULL: none is free. policy: NULL takes none
