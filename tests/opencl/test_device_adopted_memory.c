@@ -214,6 +214,36 @@ static void results_of_other_resources_are_in_it_at_the_end(void **state)
     }
 }
 
+/* The contents go on elsewhere, and are in the object at the end, although no policy has its device
+ * any more. */
+static void resource_of_its_home_may_leave(void **state)
+{
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    static dynsel_round_robin_policy changing;
+    const dynsel_options options = {.resources =
+                                        (const dynsel_resource[]){all[0], all[all_count - 1]},
+                                    .count = 2,
+                                    .may_change = true};
+    (void)state;
+    skip_unless(resource_count > 0);
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&changing, &options, 0));
+    const cl_mem memory = make(CL_MEM_READ_WRITE);
+    dynsel_buffer buffer = begin(memory);
+    assert_status(DYNSEL_OK, add_on(&changing.policy, buffer, 0)); /* on its device */
+    assert_status(DYNSEL_OK,
+                  dynsel_policy_remove_resource(&changing.policy, 0, UINT64_C(10000000000)));
+    for (uint32_t i = 1; i < CHAIN; i++) {
+        assert_status(DYNSEL_OK, add_on(&changing.policy, buffer, i));
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&changing.policy));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
+    must_hold(memory, after_chain);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
 static void host_accessor_reads_and_writes_it(void **state)
 {
     dynsel_host_accessor seen = {0};
@@ -491,6 +521,7 @@ int main(void)
         cmocka_unit_test(device_count_equals_expected),
         cmocka_unit_test(work_in_its_context_copies_nothing),
         cmocka_unit_test(results_of_other_resources_are_in_it_at_the_end),
+        cmocka_unit_test(resource_of_its_home_may_leave),
         cmocka_unit_test(host_accessor_reads_and_writes_it),
         cmocka_unit_test(rest_of_the_object_stays),
         cmocka_unit_test(program_may_release_its_reference_first),
