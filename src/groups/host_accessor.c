@@ -256,7 +256,7 @@ DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
     return DYNSEL_OK;
 }
 
-static dynsel_status open(request *r)
+static dynsel_status open_accessor(request *r)
 {
     dynsel_status status = check(r);
     if (status != DYNSEL_OK) {
@@ -293,7 +293,7 @@ dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor, dynsel_b
                  .buffer = buffer,
                  .mode = mode,
                  .accessor = accessor};
-    return open(&r);
+    return open_accessor(&r);
 }
 
 dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dynsel_buffer buffer,
@@ -304,7 +304,7 @@ dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dyns
                  .buffer = buffer,
                  .mode = mode,
                  .accessor = accessor};
-    return open(&r);
+    return open_accessor(&r);
 }
 
 dynsel_status dynsel_host_accessor_open_part(dynsel_host_accessor *accessor, dynsel_buffer buffer,
@@ -317,7 +317,7 @@ dynsel_status dynsel_host_accessor_open_part(dynsel_host_accessor *accessor, dyn
                  .range = range,
                  .offset = offset,
                  .accessor = accessor};
-    return open(&r);
+    return open_accessor(&r);
 }
 
 dynsel_status dynsel_host_accessor_open_part_for(dynsel_host_accessor *accessor,
@@ -332,7 +332,7 @@ dynsel_status dynsel_host_accessor_open_part_for(dynsel_host_accessor *accessor,
                  .range = range,
                  .offset = offset,
                  .accessor = accessor};
-    return open(&r);
+    return open_accessor(&r);
 }
 
 /* The slot of an open accessor, which the caller then ends; NULL: it is not open. */

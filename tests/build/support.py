@@ -174,7 +174,7 @@ def build_tree():
 def library_tree(suffix=""):
     """A tree with the whole library, and nothing that uses it."""
     top = Path(tempfile.mkdtemp(prefix="dynsel-library-", suffix=suffix))
-    for name in ("SConstruct", "Kconfig", "LICENSE"):
+    for name in ("SConstruct", "Kconfig", "LICENSE", "CHANGELOG.md"):
         shutil.copy(TOP / name, top / name)
     for folder in ("site_scons", "boards", "configs", "include", "src"):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -289,9 +289,9 @@ class Building(Case):
 class Testing(Case):
     def test_test_with_alternative_conditions_runs_if_one_holds(self):
         self.good("-c")  # nothing of what other tests ran
-        for condition, runs in (("DYNSEL_POLICY_ROUND_ROBIN|DYNSEL_STATISTICS", True),
-                                ("DYNSEL_STATISTICS|!DYNSEL_IN_FLIGHT", False),
-                                ("DYNSEL_STATISTICS|DYNSEL_MAX_RESOURCES>=2", True)):
+        for condition, runs in (("DYNSEL_POLICY_ROUND_ROBIN|DYNSEL_PIC", True),
+                                ("DYNSEL_PIC|!DYNSEL_IN_FLIGHT", False),
+                                ("DYNSEL_PIC|DYNSEL_MAX_RESOURCES>=2", True)):
             with self.subTest(condition):
                 text = SOURCES["tests/SConscript"].replace("DYNSEL_POLICY_ROUND_ROBIN", condition)
                 write(self.top / "tests/SConscript", text)

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import support
-from dynsel_build import amalgamation, components, config as configs, variants
+from dynsel_build import amalgamation, components, config as configs, trees, variants
 from dynsel_build.errors import UserMistake
 
 LICENSE = amalgamation.LICENSE
@@ -150,8 +150,8 @@ class Sources(unittest.TestCase):
         top = support.library_tree()
         self.addCleanup(shutil.rmtree, top)
         for name in ("native", "native+minimal", "mps2_an385+useful"):
-            variant = variants.parse(str(top), name)
-            config = configs.load(str(top), variant.board, variant.layers(str(top)), name)
+            variant = variants.parse(trees.own(top), name)
+            config = configs.load(trees.own(top), variant.board, variant.layers(trees.own(top)), name)
             status, said = support.scons(top, "-n", f"build/{name}/libdynsel.a", f"VARIANTS={name}")
             self.assertEqual(status, 0, said)
             compiled = [line.split("/obj/")[1].removesuffix(".o") for line in said.splitlines() if line.startswith("  CC ")]

@@ -333,7 +333,7 @@ class Build(unittest.TestCase):
                    "    return (int)entries[0]++ + bytes[0]++ + table.many[0]++ + fixed[3]++;\n}\n")
         status, said = scons(self.top, "size", "VARIANTS=native~MAX_RESOURCES=5")
         self.assertEqual(status, 0, said)
-        for line in ("entries 40 8 x MAX_RESOURCES; one.o", "bytes 65 1 x (1 + MAX_IN_FLIGHT); one.o",
+        for line in ("entries 40 8 x MAX_RESOURCES; one.o", "bytes 257 1 x (1 + MAX_IN_FLIGHT); one.o",
                      "table 2008 MAX_RESOURCES +400; one.o", "fixed 1200 one.o", "dynsel_selection 48 MAX_RESOURCES +8"):
             self.assertIn(f" {line} ", f" {' '.join(said.split())} ")
 

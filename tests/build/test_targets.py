@@ -633,7 +633,7 @@ class Build(unittest.TestCase):
         self.good("install", f"DESTDIR={self.top}/build/root", "PREFIX=/opt/d")
         found = {p.name for p in (self.top / "build/root/opt/d/include/dynsel").iterdir()}
         self.assertEqual(found, {"one.h", "autoconf.h", "aspect_names.h", "aspect_sets.h", "aspect_traits.h",
-                                 "aspects.def", "iterators.h", "opencl_iterators.h"})
+                                 "aspects.def", "iterators.h", "opencl_iterators.h", "version.h"})
         self.assertFalse(list((self.top / "build/root").rglob("*.inc")))
 
 

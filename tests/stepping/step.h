@@ -14,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STEP_THREADS = 2, STEP_SLOTS = 2 };
+enum { STEP_THREADS = 2 };
+
+/* In conditions of the preprocessor, too. */
+#define STEP_SLOTS 2
 
 typedef enum step_kind { STEP_READS, STEP_WRITES } step_kind;
 

@@ -31,7 +31,7 @@ class Tables(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="dynsel-tables-")
         cls.addClassCleanup(folder.cleanup)
         cls.top = Path(folder.name)
-        for name in ("SConstruct", "Kconfig"):
+        for name in ("SConstruct", "Kconfig", "LICENSE", "CHANGELOG.md"):
             shutil.copy(TOP / name, cls.top / name)
         for name in ("site_scons", "boards", "configs", "src", "include", "tools", "examples/common"):
             shutil.copytree(TOP / name, cls.top / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -112,7 +112,7 @@ class Tables(unittest.TestCase):
                          ({"name": "pocl_cpu", "in_build": False}, "pocl_cpu"))
         self.assertEqual(self.info("--check", env={"DYNSEL_OPENCL": "gpu"}), (0, ""))
         text = self.info()[1]
-        self.assertIn("refused: no target of this build recognizes it", text)
+        self.assertIn("refused: no target of this build recognizes it", " ".join(text.split()))
         block = text.split("\nopencl 0", 1)[1]
         self.assertNotIn("\n  promised", block)
         self.assertNotIn("\n  hidden", block)
