@@ -82,7 +82,7 @@ class _Joined:
         texts = [_read(top / source) for source in sources]
         headers = [_read(path) for path in sorted((top / "src").rglob("*.h"))]
         of_headers = set().union(*(private_names.declared(text) for text in headers))
-        self._clashes = private_names.clashes(texts) | of_headers
+        self._clashes = private_names.clashes(texts) | of_headers | private_names.OF_SYSTEMS
         self._stems = Counter(Path(source).stem for source in sources)
         longer = {f"{self._prefix(top / source)}_{name}" for source, text in zip(sources, texts)
                   for name in private_names.declared(text) & self._clashes}

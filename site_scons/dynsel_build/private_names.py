@@ -26,6 +26,13 @@ _TOKEN = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(?:->
 _MEMBER_ENDS = re.compile(r"\s*[;,\[:)]")
 _OPENS_STRUCTURE = re.compile(r"\b(?:struct|union)\b[^;{}()]*$")
 
+# Short words that the headers of POSIX declare, too: one file includes those of all sources.
+OF_SYSTEMS = frozenset("""
+    abort accept access alarm bind brk calloc chown clock close connect creat dup exit fork free getpid index kill link
+    listen lseek malloc nice open pause pipe poll raise rand read realloc recv remove rename select send signal sleep
+    socket stat sync system time times truncate umask uname unlink wait write
+""".split())
+
 
 def declared(text):
     """The names at the level of a file that its includer would see, without those of its macros."""
