@@ -70,7 +70,7 @@ def _report(base, build, env, source):
                                 check=False)
         shutil.rmtree(f"{stem}.dir")
         lines = answer.stdout.splitlines()
-        trouble = [line for line in lines if _TROUBLE.search(line)]
+        trouble = [line for line in lines if _TROUBLE.search(line) and not _FINDING.fullmatch(line)]
         if answer.returncode or trouble:
             return finish(None, trouble or lines or [f"cppcheck ended with {answer.returncode}"])
         Path(target[0].path).write_text("".join(sorted({line + "\n" for line in lines})), encoding="utf-8")

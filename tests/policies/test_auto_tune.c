@@ -177,7 +177,7 @@ static void short_work_is_timed_rarely_where_that_is_dear(void **state)
         live(&task, 4 + SETTLED_AFTER);
         w.timed = 0;
         live(&task, RUNS);
-        assert_in_range(w.timed, RUNS / all[i].one_in * 9 / 10, RUNS / all[i].one_in * 5 / 4);
+        assert_in_range(w.timed, RUNS / all[i].one_in * 9 / 10, RUNS / all[i].one_in * 4 / 3);
         world_close();
         world_ops.timing_ns = 0;
     }
