@@ -43,6 +43,10 @@ typedef struct handle {
     unsigned seen; /* the dynsel_stage when it was watched */
 } handle;
 
+/* The library's other sources, whose table is larger, refer to it. */
+extern dynsel_word dynsel_slots_opened;
+dynsel_word dynsel_slots_opened;
+
 /* All that the threads change, except the table of slots. */
 static struct world {
     dynsel_policy policy;
