@@ -177,7 +177,10 @@ static void short_work_is_timed_rarely_where_that_is_dear(void **state)
         live(&task, 4 + SETTLED_AFTER);
         w.timed = 0;
         live(&task, RUNS);
-        assert_in_range(w.timed, RUNS / all[i].one_in * 9 / 10, RUNS / all[i].one_in * 4 / 3);
+        /* what much exploration tries on the other resource is timed, too */
+        const uint32_t tried = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT > 5 ? RUNS / 1000 : 0;
+        assert_in_range(w.timed, RUNS / all[i].one_in * 9 / 10,
+                        RUNS / all[i].one_in * 5 / 4 + tried);
         world_close();
         world_ops.timing_ns = 0;
     }
