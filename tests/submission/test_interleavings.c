@@ -14,34 +14,10 @@
 #include "submission/slot.h"
 #include "test.h"
 
+/* Last: its short names would hide parameters of the headers above. */
+#include "interleavings_work.h"
+
 enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };
-
-typedef struct event {
-    uint32_t state; /* of the device; an event_state */
-    uint32_t token;
-    uint32_t releases;
-    bool fails;
-    bool marks_itself; /* it completes during its start, if the backend marks completion */
-} event;
-
-typedef enum event_state { RUNNING, ENDED } event_state;
-
-typedef struct handle {
-    dynsel_submission submission;
-    unsigned submitted;
-    unsigned collected; /* waits that returned the status of the work */
-    unsigned released;
-    event *of;
-    uint32_t token; /* of pending work, as all below */
-    bool pending;   /* it was accepted as pending work */
-    bool waits;
-    bool ready;
-    bool dependency_failed;
-    bool follows; /* it starts after the work of handle 0: the device runs in order */
-    bool watched;
-    bool notified; /* of a change since then */
-    unsigned seen; /* the dynsel_stage when it was watched */
-} handle;
 
 /* The library's other sources, whose table is larger, refer to it. */
 extern dynsel_word dynsel_slots_opened;
