@@ -190,8 +190,10 @@ static step steps[] = {
 };
 enum {
     STEPS = sizeof steps / sizeof steps[0],
-    CAN_HOLD = CONFIG_DYNSEL_THREADS_QUEUE >= STEPS && CONFIG_DYNSEL_MAX_DEPENDENCIES >= STEPS &&
-               CONFIG_DYNSEL_MAX_READERS >= STEPS
+    CAN_WAIT = CONFIG_DYNSEL_THREADS_QUEUE >= STEPS,
+    CAN_DEPEND = CONFIG_DYNSEL_MAX_DEPENDENCIES >= STEPS,
+    CAN_READ = CONFIG_DYNSEL_MAX_READERS >= STEPS,
+    CAN_HOLD = CAN_WAIT && CAN_DEPEND && CAN_READ
 };
 
 /* Reads only what the one before it was to write, which does not begin: where that is known when it

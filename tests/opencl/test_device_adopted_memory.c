@@ -219,13 +219,13 @@ static void results_of_other_resources_are_in_it_at_the_end(void **state)
 static void resource_of_its_home_may_leave(void **state)
 {
 #if CONFIG_DYNSEL_RESOURCE_SETS
+    (void)state;
+    skip_unless(resource_count > 0);
     static dynsel_round_robin_policy changing;
     const dynsel_options options = {.resources =
                                         (const dynsel_resource[]){all[0], all[all_count - 1]},
                                     .count = 2,
                                     .may_change = true};
-    (void)state;
-    skip_unless(resource_count > 0);
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&changing, &options, 0));
     const cl_mem memory = make(CL_MEM_READ_WRITE);
     dynsel_buffer buffer = begin(memory);

@@ -18,7 +18,8 @@ static char folder[64];
 static char path[96];
 
 /* What happens at the next calls of read(). */
-static enum { READS, FAILS, IS_INTERRUPTED, GROWS, SHRINKS, IS_TOUCHED, IN_PIECES } at_read;
+enum { READS, FAILS, IS_INTERRUPTED, GROWS, SHRINKS, IS_TOUCHED, IN_PIECES };
+static int at_read;
 
 ssize_t real_read(int file, void *to, size_t bytes) __asm__("__real_read");
 ssize_t wrap_read(int file, void *to, size_t bytes) __asm__("__wrap_read");

@@ -127,8 +127,8 @@ static void launch_often(int device, dynsel_range global, uint32_t count)
 static void assert_local(fake_launch seen, size_t x, size_t y, size_t z)
 {
     const size_t expected[] = {x, y, z};
-    for (cl_uint i = 0; i < seen.dimensions; i++) {
-        assert_int_equal(seen.local[i], expected[i]);
+    for (cl_uint i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
+        assert_int_equal(i < seen.dimensions ? seen.local[i] : expected[i], expected[i]);
     }
 }
 

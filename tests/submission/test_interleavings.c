@@ -20,7 +20,6 @@
 enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };
 
 /* The library's other sources, whose table is larger, refer to it. */
-extern dynsel_word dynsel_slots_opened;
 dynsel_word dynsel_slots_opened;
 
 /* All that the threads change, except the table of slots. */

@@ -74,10 +74,10 @@ static void begin(dynsel_opencl_kernel *built)
 }
 
 /* The fastest of those whose time is known. */
-static uint8_t find_fastest(const dynsel_opencl_trials *trials)
+static uint32_t find_fastest(const dynsel_opencl_trials *trials)
 {
-    uint8_t fastest = 0;
-    for (uint8_t i = 1; i < DYNSEL_OPENCL_MOST_TRIED; i++) {
+    uint32_t fastest = 0;
+    for (uint32_t i = 1; i < DYNSEL_OPENCL_MOST_TRIED; i++) {
         fastest = trials->least_ns[i] < trials->least_ns[fastest] ? i : fastest;
     }
     return fastest;
@@ -86,7 +86,7 @@ static uint8_t find_fastest(const dynsel_opencl_trials *trials)
 static void end(dynsel_opencl_kernel *built)
 {
     dynsel_opencl_trials *const trials = &built->trials;
-    const uint8_t fastest = find_fastest(trials);
+    const uint32_t fastest = find_fastest(trials);
     const uint32_t usual_ns = trials->least_ns[0];
     const bool pays =
         usual_ns != UNKNOWN && trials->least_ns[fastest] <= usual_ns - usual_ns / WORTH_PARTS;
