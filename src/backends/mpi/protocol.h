@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The messages between rank 0 and the ranks that serve. All are structures of this program, sent as
+ * bytes: dynsel_mpi_open() has compared the builds.
+ *
+ * Rank 0 numbers its operations: places in its table, which it uses again only when the answer has
+ * come. Messages from rank 0 to one rank arrive in the order in which they were sent, and their
+ * operations begin in that order. Every operation is answered once, by one DYNSEL_MPI_DONE of each
+ * rank that it was sent to. Data travel beside the messages, with a tag for each operation.
+ */
+#ifndef DYNSEL_BACKENDS_MPI_PROTOCOL_H
+#define DYNSEL_BACKENDS_MPI_PROTOCOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/dynsel.h>
+
+/* Every kind of message: the operations of rank 0, then what is not answered with DONE. */
+typedef enum dynsel_mpi_kind {
+    DYNSEL_MPI_TASK,       /* dynsel_mpi_task_body, then the arguments */
+    DYNSEL_MPI_LAUNCH,     /* dynsel_mpi_launch_body, then arguments, values and `after` */
+    DYNSEL_MPI_COPY,       /* dynsel_mpi_boxes_body, then `after` */
+    DYNSEL_MPI_FILL,       /* dynsel_mpi_boxes_body, then the element and `after` */
+    DYNSEL_MPI_BRING,      /* dynsel_mpi_data_body, then `after`; data come from `peer` */
+    DYNSEL_MPI_NEW,        /* the same without data: the contents are undefined */
+    DYNSEL_MPI_FETCH,      /* dynsel_mpi_data_body, then `after`; data go to `peer` */
+    DYNSEL_MPI_PREPARE,    /* dynsel_mpi_launch_body: builds the kernel */
+    DYNSEL_MPI_RELEASE,    /* dynsel_mpi_data_body: the copy ends; not answered */
+    DYNSEL_MPI_CANCEL,     /* takes back a task that has not begun: `value` of the answer to the
+                              task says whether it ran; not answered itself */
+    DYNSEL_MPI_ABANDON,    /* the other side of a transfer is lost; not answered itself */
+    DYNSEL_MPI_PING,       /* answered with PONG */
+    DYNSEL_MPI_END,        /* no more comes; answered with BYE when all work has ended */
+    DYNSEL_MPI_DONE,       /* dynsel_mpi_done_body */
+    DYNSEL_MPI_PONG,
+    DYNSEL_MPI_BYE
+} dynsel_mpi_kind;
+
+enum {
+    DYNSEL_MPI_OPERATIONS = CONFIG_DYNSEL_MAX_IN_FLIGHT + 64
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+                            + CONFIG_DYNSEL_MAX_BUFFERS
+#endif
+    , /* work in flight, copies to the host, and copies in that their work no longer waits for */
+    DYNSEL_MPI_ERROR_BYTES = 160, /* of an error's text */
+    DYNSEL_MPI_TAG_MESSAGE = 1,
+    DYNSEL_MPI_TAG_PING = 2,
+    DYNSEL_MPI_TAG_DATA = 16, /* and on, by operation */
+};
+
+/* The beginning of every message. 8 bytes, so that what follows is aligned for all members. */
+typedef struct dynsel_mpi_header {
+    uint8_t kind;         /* a dynsel_mpi_kind */
+    uint8_t resource;     /* the place in the rank's list; of TASK, LAUNCH, COPY, FILL, PREPARE */
+    uint16_t after_count; /* operations that this one comes behind: their numbers are the last
+                             part of the message, uint32_t each */
+    uint32_t operation;
+} dynsel_mpi_header;
+
+typedef struct dynsel_mpi_task_body {
+    uint32_t task; /* place in dynsel_mpi_options.tasks */
+    uint32_t bytes;
+} dynsel_mpi_task_body;
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Where a copy lies: in the memory that the rank gave to dynsel_mpi_open(). */
+typedef struct dynsel_mpi_place {
+    uint64_t offset;
+    uint64_t bytes;  /* of the buffer or range, not of the place */
+    uint32_t copy;   /* number of the copy, below CONFIG_DYNSEL_MPI_COPIES */
+    uint32_t access; /* a dynsel_access_mode, where it is an argument or an end of a copy */
+} dynsel_mpi_place;
+
+typedef struct dynsel_mpi_data_body {
+    dynsel_mpi_place place;
+    uint32_t peer; /* the rank that sends or receives the data */
+    uint32_t unused;
+} dynsel_mpi_data_body;
+
+/* An argument; those of kind DYNSEL_ARGUMENT_VALUE have their bytes among the values, each rounded
+ * up to 8. */
+typedef struct dynsel_mpi_argument {
+    uint32_t kind; /* a dynsel_argument_kind; a POINTER is NULL */
+    uint32_t bytes; /* of a VALUE or LOCAL */
+    dynsel_mpi_place place; /* of DATA; `bytes` 0: no elements, so no copy */
+} dynsel_mpi_argument;
+
+typedef struct dynsel_mpi_launch_body {
+    uint32_t kernel; /* place in dynsel_mpi_options.kernels */
+    uint32_t argument_count;
+    dynsel_range global;
+    dynsel_range local;
+    dynsel_range offset;
+} dynsel_mpi_launch_body;
+
+typedef struct dynsel_mpi_boxes_body {
+    dynsel_mpi_place from; /* not of a fill */
+    dynsel_mpi_place to;
+    dynsel_box from_box; /* not of a fill */
+    dynsel_box to_box;
+    uint32_t element_bytes; /* of a fill; the bytes follow, rounded up to 8 */
+    uint32_t unused;
+} dynsel_mpi_boxes_body;
+#endif
+
+typedef struct dynsel_mpi_done_body {
+    int32_t status; /* a dynsel_status */
+    int32_t code;   /* dynsel_error.code */
+    uint64_t took_ns;
+    uint64_t value; /* dynsel_event.value of a task */
+    uint32_t text_bytes; /* of the error's text, which follows without '\0' */
+    uint32_t back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */
+} dynsel_mpi_done_body;
+
+#define DYNSEL_MPI_ROUND(bytes) (((bytes) + 7u) & ~(size_t)7)
+
+/* The longest message, and so the size of all buffers for them. */
+enum {
+    DYNSEL_MPI_LONGEST_TASK =
+        sizeof(dynsel_mpi_task_body) + DYNSEL_MPI_ROUND(CONFIG_DYNSEL_MPI_ARGUMENT_BYTES),
+    DYNSEL_MPI_LONGEST_DONE = sizeof(dynsel_mpi_done_body) + DYNSEL_MPI_ERROR_BYTES +
+                              DYNSEL_MPI_ROUND(CONFIG_DYNSEL_MPI_ARGUMENT_BYTES),
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    DYNSEL_MPI_LONGEST_LAUNCH =
+        sizeof(dynsel_mpi_launch_body) +
+        CONFIG_DYNSEL_MAX_ARGUMENTS * (sizeof(dynsel_mpi_argument) + 8) +
+        DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) + 4 * DYNSEL_MOST_AFTER,
+    DYNSEL_MPI_LONGEST_FILL = sizeof(dynsel_mpi_boxes_body) +
+                              DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) +
+                              4 * DYNSEL_MOST_AFTER,
+#else
+    DYNSEL_MPI_LONGEST_LAUNCH = 0,
+    DYNSEL_MPI_LONGEST_FILL = 0,
+#endif
+#define DYNSEL_MPI_MAX(a, b) ((a) > (b) ? (a) : (b))
+    DYNSEL_MPI_MESSAGE_BYTES =
+        sizeof(dynsel_mpi_header) +
+        DYNSEL_MPI_MAX(DYNSEL_MPI_MAX(DYNSEL_MPI_LONGEST_TASK, DYNSEL_MPI_LONGEST_DONE),
+                       DYNSEL_MPI_MAX(DYNSEL_MPI_LONGEST_LAUNCH, DYNSEL_MPI_LONGEST_FILL))
+#undef DYNSEL_MPI_MAX
+};
+
+/* A message in memory. */
+typedef struct dynsel_mpi_message {
+    dynsel_mpi_header header;
+    _Alignas(8) unsigned char body[DYNSEL_MPI_MESSAGE_BYTES - sizeof(dynsel_mpi_header)];
+} dynsel_mpi_message;
+
+#endif
