@@ -55,7 +55,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (dynsel_mpi_is_lost(resource->rank)) {
         return dynsel_mpi_fail_lost(resource->rank);
     }
-    if (!dynsel_slot_can_be_pending(dynsel_slot_of_work(work))) {
+    if (!dynsel_slot_can_be_pending(dynsel_slot_at(dynsel_slot_number_in(work->token)))) {
         return dynsel_mpi_start_task(work);
     }
     dynsel_call_inline(work);
@@ -103,7 +103,6 @@ static void measure(dynsel_backend *backend, dynsel_work *work)
 {
     const dynsel_mpi_operation *const operation = work->done.native;
     (void)backend;
-    work->done.value = (uintptr_t)operation->value;
     work->ended_ns = operation->took_ns != 0 ? operation->ended_ns : 0;
     work->ready_ns = operation->ended_ns - operation->took_ns;
     work->began = true;

@@ -33,6 +33,8 @@ static dynsel_word opened; /* 1: the thread has begun, and `began` is its result
 static dynsel_word ends;   /* 1: it is to end, 2: without MPI_Finalize() */
 static dynsel_status began;
 static dynsel_error why;
+static dynsel_status (*job)(void); /* of a rank that serves; set before `ends` */
+static dynsel_status job_status;
 
 uint32_t dynsel_mpi_rank(void)
 {
@@ -272,11 +274,28 @@ static void *live(void *options)
     }
     uint32_t round = 0;
     while (dynsel_word_load_acquire(&ends) == 0) {
-        round = advance_once() ? 0 : round + 1;
+        round = dynsel_mpi.rank == 0 && advance_once() ? 0 : round + 1;
         dynsel_pause(round > IDLE_ROUNDS ? round - IDLE_ROUNDS : 0);
     }
-    dynsel_mpi_end(dynsel_word_load_acquire(&ends) == 1);
+    if (job != NULL) {
+        job_status = job();
+        why = *dynsel_last_error();
+    } else {
+        dynsel_mpi_end(dynsel_word_load_acquire(&ends) == 1);
+    }
     return NULL;
+}
+
+dynsel_status dynsel_mpi_call(dynsel_status (*function)(void))
+{
+    if (!has_thread) {
+        return function();
+    }
+    job = function;
+    dynsel_word_store_release(&ends, 1);
+    (void)pthread_join(thread, NULL);
+    has_thread = false;
+    return job_status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&why);
 }
 
 /* Blocks all signals in the new thread: they are for the program's threads. */
@@ -286,6 +305,7 @@ static dynsel_status open_in_thread(const dynsel_mpi_options *options)
     sigset_t before;
     dynsel_word_store_relaxed(&opened, 0);
     dynsel_word_store_relaxed(&ends, 0);
+    job = NULL;
     dynsel_mpi_options given = *options;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -219,7 +219,6 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     dynsel_mpi_ranks[rank].owed--;
     if (rank == operation->rank) {
         operation->took_ns = done.took_ns;
-        operation->value = done.value;
     }
     if (done.status != DYNSEL_OK) {
         keep_text(rank, message->body + sizeof(done), done.text_bytes);

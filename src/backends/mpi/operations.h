@@ -30,7 +30,6 @@ typedef struct dynsel_mpi_operation {
     int32_t code;
     uint64_t took_ns;
     uint64_t ended_ns; /* when that was seen */
-    uint64_t value;
     void *back; /* what the bytes of an answer are copied to; NULL: nothing */
     uint32_t back_bytes;
     uint32_t next_free; /* place + 1 */

@@ -108,7 +108,6 @@ typedef struct dynsel_mpi_done_body {
     int32_t status; /* a dynsel_status */
     int32_t code;   /* dynsel_error.code */
     uint64_t took_ns;
-    uint64_t value; /* dynsel_event.value of a task */
     uint32_t text_bytes; /* of the error's text, which follows without '\0' */
     uint32_t back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */
 } dynsel_mpi_done_body;
