@@ -23,12 +23,9 @@ typedef enum dynsel_mpi_kind {
     DYNSEL_MPI_COPY,       /* dynsel_mpi_boxes_body, then `after` */
     DYNSEL_MPI_FILL,       /* dynsel_mpi_boxes_body, then the element and `after` */
     DYNSEL_MPI_BRING,      /* dynsel_mpi_data_body, then `after`; data come from `peer` */
-    DYNSEL_MPI_NEW,        /* the same without data: the contents are undefined */
     DYNSEL_MPI_FETCH,      /* dynsel_mpi_data_body, then `after`; data go to `peer` */
     DYNSEL_MPI_PREPARE,    /* dynsel_mpi_launch_body: builds the kernel */
     DYNSEL_MPI_RELEASE,    /* dynsel_mpi_data_body: the copy ends; not answered */
-    DYNSEL_MPI_CANCEL,     /* takes back a task that has not begun: `value` of the answer to the
-                              task says whether it ran; not answered itself */
     DYNSEL_MPI_ABANDON,    /* the other side of a transfer is lost; not answered itself */
     DYNSEL_MPI_PING,       /* answered with PONG */
     DYNSEL_MPI_END,        /* no more comes; answered with BYE when all work has ended */
@@ -64,7 +61,8 @@ typedef struct dynsel_mpi_task_body {
 } dynsel_mpi_task_body;
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Where a copy lies: in the memory that the rank gave to dynsel_mpi_open(). */
+/* Where a copy lies: in the memory that the rank gave to dynsel_mpi_open(). The first message that
+ * names a copy makes it, with undefined contents unless that is BRING; RELEASE ends it. */
 typedef struct dynsel_mpi_place {
     uint64_t offset;
     uint64_t bytes;  /* of the buffer or range, not of the place */
