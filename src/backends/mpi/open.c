@@ -14,6 +14,9 @@
 #include "backends/mpi/ranks.h"
 #include "backends/mpi/state.h"
 #include "backends/mpi/transport.h"
+#if CONFIG_DYNSEL_BACKEND_THREADS
+#include "backends/threads/backend.h"
+#endif
 #include "base/fail.h"
 #include "port/lock.h"
 #include "port/pause.h"

@@ -216,7 +216,7 @@ static bool look_for(arriving *next)
     (void)MPI_Get_count(&status, MPI_BYTE, &bytes);
     next->rank = (uint32_t)status.MPI_SOURCE;
     next->here = bytes >= (int)sizeof(next->message.header);
-    next->body_bytes = next->here ? (uint32_t)bytes - sizeof(next->message.header) : 0;
+    next->body_bytes = next->here ? (uint32_t)(bytes - (int)sizeof(next->message.header)) : 0;
     return true;
 }
 
