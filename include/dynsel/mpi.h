@@ -58,8 +58,8 @@ DYNSEL_BEGIN_DECLS
 
 /**
  * A task function that other ranks may run. It is called there with a copy of the task's `args`,
- * aligned for all types; `where` is the resource of that rank. It does its work before it returns:
- * `done->native` stays NULL.
+ * aligned for all types; `where` is the resource of that rank, and the event that it may fill in
+ * belongs to that rank: `done->value` stays there. What is to come back is in its arguments.
  */
 typedef struct dynsel_mpi_task {
     dynsel_task_fn function;

@@ -4,6 +4,7 @@
 #define DYNSEL_BACKENDS_MPI_HANDSHAKE_H
 
 #include <mpi.h>
+#include <stdint.h>
 
 #include <dynsel/status.h>
 

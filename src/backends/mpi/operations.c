@@ -19,12 +19,23 @@ enum {
 
 static dynsel_mpi_operation operations[DYNSEL_MPI_OPERATIONS];
 static uint32_t first_free; /* place + 1; 0: none */
+static uint32_t with_data; /* operations whose data may be on their way */
 static uint32_t without_news;
 static uint32_t first_lost;
 
 uint32_t dynsel_mpi_number_of(const dynsel_mpi_operation *operation)
 {
     return (uint32_t)(operation - operations);
+}
+
+static inline bool has_ended(const dynsel_mpi_operation *operation)
+{
+    return dynsel_word_load_acquire(&operation->ended) != 0;
+}
+
+bool dynsel_mpi_has_succeeded(const dynsel_mpi_operation *operation)
+{
+    return has_ended(operation) && operation->status == DYNSEL_OK;
 }
 
 uint32_t dynsel_mpi_first_lost(void)
@@ -46,25 +57,28 @@ void dynsel_mpi_operations_begin(void)
         operations[i - 1] = (dynsel_mpi_operation){.next_free = first_free};
         first_free = i;
     }
+    with_data = 0;
     without_news = 0;
     first_lost = 0;
 }
 
 static void make_free(dynsel_mpi_operation *operation)
 {
+    with_data -= operation->has_data ? 1 : 0;
     operation->used = false;
     operation->next_free = first_free;
     first_free = dynsel_mpi_number_of(operation) + 1;
 }
 
-dynsel_mpi_operation *dynsel_mpi_take_operation(uint32_t rank)
+/* Pumps until there is a place. NULL: the rank is lost. */
+static dynsel_mpi_operation *take_place(uint32_t rank)
 {
-    for (uint32_t round = 0; first_free == 0 && !dynsel_mpi_ranks[rank].lost; round++) {
+    for (uint32_t round = 0; first_free == 0 && !dynsel_mpi_is_lost(rank); round++) {
         if (!dynsel_mpi_advance()) {
             dynsel_mpi_step_aside(round);
         }
     }
-    if (dynsel_mpi_ranks[rank].lost) {
+    if (dynsel_mpi_is_lost(rank)) {
         return NULL;
     }
     dynsel_mpi_operation *const operation = &operations[first_free - 1];
@@ -73,15 +87,10 @@ dynsel_mpi_operation *dynsel_mpi_take_operation(uint32_t rank)
     return operation;
 }
 
-void dynsel_mpi_drop_operation(dynsel_mpi_operation *operation)
-{
-    make_free(operation);
-}
-
 static bool send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
 {
     bool sent = false;
-    for (uint32_t round = 0; !sent && !dynsel_mpi_ranks[rank].lost; round++) {
+    for (uint32_t round = 0; !sent && !dynsel_mpi_is_lost(rank); round++) {
         sent = dynsel_mpi_send(rank, message, body_bytes, tag);
         if (!sent && !dynsel_mpi_advance()) {
             dynsel_mpi_step_aside(round);
@@ -90,8 +99,8 @@ static bool send(uint32_t rank, const dynsel_mpi_message *message, size_t body_b
     return sent;
 }
 
-bool dynsel_mpi_send_operation(dynsel_mpi_operation *operation, uint32_t rank,
-                               dynsel_mpi_message *message, size_t body_bytes)
+static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
+                     size_t body_bytes)
 {
     message->header.operation = dynsel_mpi_number_of(operation);
     if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
@@ -102,6 +111,36 @@ bool dynsel_mpi_send_operation(dynsel_mpi_operation *operation, uint32_t rank,
     return true;
 }
 
+dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
+                                                 size_t body_bytes,
+                                                 const dynsel_mpi_exchange *with)
+{
+    dynsel_mpi_operation *const operation = take_place(rank);
+    if (operation == NULL) {
+        return NULL;
+    }
+    operation->back = with->back;
+    operation->back_bytes = with->back_bytes;
+    if (!send_for(operation, rank, message, body_bytes)) {
+        make_free(operation);
+        return NULL;
+    }
+    if (with->data != NULL) {
+        operation->has_data = true;
+        with_data++;
+        dynsel_mpi_transfer_begin(&operation->transfer, rank, dynsel_mpi_number_of(operation),
+                                  with->data, with->bytes, with->sends);
+    }
+    return operation;
+}
+
+bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
+                               dynsel_mpi_message *message, size_t body_bytes)
+{
+    operation->peer = rank;
+    return send_for(operation, rank, message, body_bytes);
+}
+
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 {
     dynsel_mpi_message message;
@@ -110,21 +149,13 @@ void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
                kind == DYNSEL_MPI_PING ? DYNSEL_MPI_TAG_PING : DYNSEL_MPI_TAG_MESSAGE);
 }
 
-void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
-{
-    operation->released = true;
-    if (operation->has_ended && operation->unanswered == 0) {
-        make_free(operation);
-    }
-}
-
 /* Data of a failed operation do not come; those that are late are not waited for. */
 static void end_if_over(dynsel_mpi_operation *operation)
 {
     if (!operation->used || operation->unanswered != 0) {
         return;
     }
-    if (operation->has_data && !operation->has_ended) {
+    if (operation->has_data && !has_ended(operation)) {
         const dynsel_status data = dynsel_mpi_transfer_state(&operation->transfer);
         if (operation->status != DYNSEL_OK) {
             dynsel_mpi_transfer_abandon(&operation->transfer);
@@ -135,13 +166,19 @@ static void end_if_over(dynsel_mpi_operation *operation)
             operation->code = operation->transfer.code;
         }
     }
-    if (!operation->has_ended) {
-        operation->has_ended = true;
+    if (!has_ended(operation)) {
         operation->ended_ns = dynsel_now_ns();
+        dynsel_word_store_release(&operation->ended, 1);
     }
-    if (operation->released) {
+    if (operation->released && !(operation->has_data && operation->transfer.listed)) {
         make_free(operation);
     }
+}
+
+void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
+{
+    operation->released = true;
+    end_if_over(operation);
 }
 
 static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, int32_t code)
@@ -182,7 +219,6 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     dynsel_mpi_ranks[rank].owed--;
     if (rank == operation->rank) {
         operation->took_ns = done.took_ns;
-        operation->value = done.value;
     }
     if (done.status != DYNSEL_OK) {
         keep_text(rank, message->body + sizeof(done), done.text_bytes);
@@ -200,7 +236,7 @@ static void take_messages(uint64_t now_ns)
     const dynsel_mpi_message *message = dynsel_mpi_next_message(&rank, &body_bytes);
     for (; message != NULL; message = dynsel_mpi_next_message(&rank, &body_bytes)) {
         dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
-        if (!record->lost) { /* one that was thought lost may still speak */
+        if (!dynsel_mpi_is_lost(rank)) { /* one that was thought lost may still speak */
             record->heard_ns = now_ns;
             record->asked_ns = 0;
             record->left = record->left || message->header.kind == DYNSEL_MPI_BYE;
@@ -215,8 +251,10 @@ static void take_messages(uint64_t now_ns)
 /* Data end without a message. */
 static void look_at_data(void)
 {
-    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
-        if (operations[i].used && operations[i].has_data && !operations[i].has_ended) {
+    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS && with_data != 0; i++) {
+        const dynsel_mpi_operation *const operation = &operations[i];
+        if (operation->used && operation->has_data &&
+            (!has_ended(operation) || operation->released)) {
             end_if_over(&operations[i]);
         }
     }
@@ -225,10 +263,10 @@ static void look_at_data(void)
 void dynsel_mpi_lose(uint32_t rank, int code)
 {
     dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
-    if (record->lost || record->left) {
+    if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
     }
-    __atomic_store_n(&record->lost, true, __ATOMIC_RELEASE);
+    dynsel_word_store_release(&record->lost, 1);
     first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
         dynsel_mpi_operation *const operation = &operations[i];
@@ -255,7 +293,7 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
     const uint64_t silence_ns = dynsel_mpi.options.silence_ns;
     const int code = dynsel_mpi_failure_of(rank);
-    if (record->lost || record->left) {
+    if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
     }
     if (code != 0 || (record->asked_ns != 0 && now_ns - record->asked_ns > silence_ns)) {
@@ -308,14 +346,14 @@ dynsel_status dynsel_mpi_fail_lost(uint32_t rank)
 
 dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation)
 {
-    if (!operation->has_ended) {
+    if (!has_ended(operation)) {
         return DYNSEL_E_AGAIN;
     }
     if (operation->status == DYNSEL_OK) {
         return DYNSEL_OK;
     }
     const uint32_t rank = operation->rank;
-    if (dynsel_mpi_ranks[rank].lost) {
+    if (dynsel_mpi_is_lost(rank)) {
         return dynsel_mpi_fail_lost(rank);
     }
     return dynsel_fail(&(const dynsel_error){
@@ -325,4 +363,18 @@ dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation)
         .function = DYNSEL_TEXT("dynsel_mpi_serve"),
         .subject = DYNSEL_TEXT("another rank"),
         .detail = DYNSEL_TEXT(dynsel_mpi_ranks[rank].failure)});
+}
+
+dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
+{
+    for (uint32_t round = 0; !has_ended(operation);) {
+        dynsel_spinlock_acquire(&dynsel_mpi_lock);
+        const bool moved = dynsel_mpi_advance();
+        dynsel_spinlock_release(&dynsel_mpi_lock);
+        round = moved ? 0 : round + 1;
+        if (!moved) {
+            dynsel_pause_for_copy(round - 1);
+        }
+    }
+    return dynsel_mpi_operation_result(operation);
 }

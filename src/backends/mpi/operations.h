@@ -16,6 +16,7 @@
 
 #include "backends/mpi/protocol.h"
 #include "backends/mpi/transport.h"
+#include "port/atomic.h"
 
 typedef struct dynsel_mpi_operation {
     uint32_t rank;    /* that it was sent to */
@@ -24,12 +25,11 @@ typedef struct dynsel_mpi_operation {
     bool used;
     bool released;
     bool has_data;  /* between that rank and rank 0: `transfer` */
-    bool has_ended; /* all answers and data have come, or will not */
+    dynsel_word ended; /* 1: all answers and data have come, or will not; what follows is final */
     dynsel_status status;
     int32_t code;
     uint64_t took_ns;
     uint64_t ended_ns; /* when that was seen */
-    uint64_t value;
     void *back; /* what the bytes of an answer are copied to; NULL: nothing */
     uint32_t back_bytes;
     uint32_t next_free; /* place + 1 */
@@ -39,15 +39,24 @@ typedef struct dynsel_mpi_operation {
 /* Empties the table. */
 void dynsel_mpi_operations_begin(void);
 
-/* Takes a place for an operation of a rank; pumps until there is one. NULL: the rank is lost. */
-dynsel_mpi_operation *dynsel_mpi_take_operation(uint32_t rank);
+/* What goes with the message of an operation. All zero: nothing. */
+typedef struct dynsel_mpi_exchange {
+    void *back; /* the bytes of the answer are copied to it */
+    uint32_t back_bytes;
+    bool sends; /* `data`; else they are received */
+    void *data;
+    size_t bytes;
+} dynsel_mpi_exchange;
 
-/* Gives back a place whose message was not sent. */
-void dynsel_mpi_drop_operation(dynsel_mpi_operation *operation);
+/* Takes a place, and sends the message; pumps until there is room for both. NULL: the rank is lost.
+ */
+dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
+                                                 size_t body_bytes,
+                                                 const dynsel_mpi_exchange *with);
 
-/* Sends the message of an operation, and counts the answer that is owed; pumps until it has left.
- * False: the rank is lost. */
-bool dynsel_mpi_send_operation(dynsel_mpi_operation *operation, uint32_t rank,
+/* Sends a message of the same operation to another rank, which is the source of its data. False:
+ * that rank is lost. */
+bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
                                dynsel_mpi_message *message, size_t body_bytes);
 
 /* Sends a message that is not answered. */
@@ -60,8 +69,13 @@ void dynsel_mpi_release_operation(dynsel_mpi_operation *operation);
  * something has come. */
 bool dynsel_mpi_advance(void);
 
-/* DYNSEL_E_AGAIN, or the result, with details of a failure as the thread's last error. */
+/* DYNSEL_E_AGAIN, or the result, with details of a failure as the thread's last error. Any thread,
+ * without the lock. */
 dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation);
+bool dynsel_mpi_has_succeeded(const dynsel_mpi_operation *operation);
+
+/* Waits for the result; the lock is not held. */
+dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation);
 
 /* The number of an operation, and of an event. */
 uint32_t dynsel_mpi_number_of(const dynsel_mpi_operation *operation);

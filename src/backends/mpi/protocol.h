@@ -25,7 +25,8 @@ typedef enum dynsel_mpi_kind {
     DYNSEL_MPI_BRING,      /* dynsel_mpi_data_body, then `after`; data come from `peer` */
     DYNSEL_MPI_FETCH,      /* dynsel_mpi_data_body, then `after`; data go to `peer` */
     DYNSEL_MPI_PREPARE,    /* dynsel_mpi_launch_body: builds the kernel */
-    DYNSEL_MPI_RELEASE,    /* dynsel_mpi_data_body: the copy ends; not answered */
+    DYNSEL_MPI_RELEASE,    /* without a body: the copy with the number `operation` ends; not
+                              answered */
     DYNSEL_MPI_ABANDON,    /* the other side of a transfer is lost; not answered itself */
     DYNSEL_MPI_PING,       /* answered with PONG */
     DYNSEL_MPI_END,        /* no more comes; answered with BYE when all work has ended */
@@ -65,7 +66,8 @@ typedef struct dynsel_mpi_task_body {
  * names a copy makes it, with undefined contents unless that is BRING; RELEASE ends it. */
 typedef struct dynsel_mpi_place {
     uint64_t offset;
-    uint64_t bytes;  /* of the buffer or range, not of the place */
+    uint64_t bytes;  /* of the buffer or range: what is moved or used */
+    uint64_t room;   /* bytes of the place, at least as many */
     uint32_t copy;   /* number of the copy, below CONFIG_DYNSEL_MPI_COPIES */
     uint32_t access; /* a dynsel_access_mode, where it is an argument or an end of a copy */
 } dynsel_mpi_place;
@@ -106,7 +108,6 @@ typedef struct dynsel_mpi_done_body {
     int32_t status; /* a dynsel_status */
     int32_t code;   /* dynsel_error.code */
     uint64_t took_ns;
-    uint64_t value; /* dynsel_event.value of a task */
     uint32_t text_bytes; /* of the error's text, which follows without '\0' */
     uint32_t back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */
 } dynsel_mpi_done_body;

@@ -10,6 +10,7 @@
 #include <dynsel/mpi.h>
 
 #include "backends/mpi/protocol.h"
+#include "port/atomic.h"
 
 enum { DYNSEL_MPI_NAME_BYTES = 96 };
 
@@ -42,7 +43,7 @@ typedef struct dynsel_mpi_rank_record {
     uint64_t heard_ns; /* when its last message came */
     uint64_t asked_ns; /* when it was pinged because it owes an answer; 0: it was not since */
     uint64_t pinged_ns;
-    bool lost;
+    dynsel_word lost; /* 1 when it is */
     bool left; /* it has said goodbye */
     char failure[DYNSEL_MPI_ERROR_BYTES]; /* the text of its last failed work */
     dynsel_mpi_resource resources[CONFIG_DYNSEL_MPI_RANK_RESOURCES];
@@ -51,6 +52,11 @@ typedef struct dynsel_mpi_rank_record {
 /* By rank; that of rank 0 itself is not used. The descriptions are constant while it is open, the
  * rest is under dynsel_mpi_lock; `lost` is also read without it. */
 extern dynsel_mpi_rank_record dynsel_mpi_ranks[CONFIG_DYNSEL_MPI_RANKS];
+
+static inline bool dynsel_mpi_is_lost(uint32_t rank)
+{
+    return dynsel_word_load_acquire(&dynsel_mpi_ranks[rank].lost) != 0;
+}
 
 /* The resource behind a handle; NULL: it is none. */
 const dynsel_mpi_resource *dynsel_mpi_resource_of(const void *handle);

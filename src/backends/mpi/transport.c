@@ -216,7 +216,7 @@ static bool look_for(arriving *next)
     (void)MPI_Get_count(&status, MPI_BYTE, &bytes);
     next->rank = (uint32_t)status.MPI_SOURCE;
     next->here = bytes >= (int)sizeof(next->message.header);
-    next->body_bytes = next->here ? (uint32_t)bytes - sizeof(next->message.header) : 0;
+    next->body_bytes = next->here ? (uint32_t)(bytes - (int)sizeof(next->message.header)) : 0;
     return true;
 }
 
@@ -295,15 +295,23 @@ dynsel_status dynsel_mpi_transfer_state(const dynsel_mpi_transfer *transfer)
     return transfer->ended < transfer->bytes ? DYNSEL_E_AGAIN : DYNSEL_OK;
 }
 
+static void take_pieces_back(dynsel_mpi_transfer *transfer)
+{
+    unlist(transfer);
+    for (uint32_t i = 0; i < DYNSEL_MPI_PIECES; i++) {
+        take_back(&transfer->pieces[i]);
+    }
+}
+
 void dynsel_mpi_transfer_abandon(dynsel_mpi_transfer *transfer)
 {
-    if (!transfer->listed) {
+    if (!transfer->listed || transfer->abandoned) {
         return;
     }
-    unlist(transfer);
+    transfer->abandoned = true;
     transfer->code = MPI_ERR_OTHER;
-    for (uint32_t i = 0; i < DYNSEL_MPI_PIECES && dynsel_mpi_may_call(); i++) {
-        take_back(&transfer->pieces[i]);
+    if (dynsel_mpi_may_call()) {
+        take_pieces_back(transfer);
     }
 }
 
@@ -354,6 +362,10 @@ static void begin_pieces(dynsel_mpi_transfer *transfer)
 
 static bool move_on(dynsel_mpi_transfer *transfer)
 {
+    if (transfer->abandoned) {
+        take_pieces_back(transfer);
+        return true;
+    }
     begin_pieces(transfer);
     bool ended = false;
     while (count_ended(transfer)) {
@@ -361,7 +373,7 @@ static bool move_on(dynsel_mpi_transfer *transfer)
         begin_pieces(transfer);
     }
     if (dynsel_mpi_transfer_state(transfer) != DYNSEL_E_AGAIN) {
-        unlist(transfer);
+        take_pieces_back(transfer);
         ended = true;
     }
     return ended;
