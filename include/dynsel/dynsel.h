@@ -71,5 +71,8 @@
 #if CONFIG_DYNSEL_BACKEND_OPENCL
 #include <dynsel/opencl.h>
 #endif
+#if CONFIG_DYNSEL_BACKEND_MPI
+#include <dynsel/mpi.h>
+#endif
 
 #endif

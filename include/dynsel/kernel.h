@@ -70,6 +70,9 @@ typedef struct dynsel_argument {
     uint8_t kind;                 /**< a dynsel_argument_kind */
     uint8_t use;                  /**< the library's own */
     uint16_t block;               /**< likewise */
+#if CONFIG_DYNSEL_BACKEND_MPI
+    uint8_t access; /**< of DATA, on a device: DYNSEL_ACCESS_READ, _READ_WRITE or _DISCARD_WRITE */
+#endif
 } dynsel_argument;
 
 /** The parameter of the host's form of a kernel, called once for the whole range. */

@@ -133,6 +133,11 @@ typedef enum dynsel_sharing {
 
 /** The memory operations of a backend: a static table. */
 typedef struct dynsel_memory_ops {
+#if CONFIG_DYNSEL_BACKEND_MPI
+    /** The backend whose domains these are, where several have the same; NULL: its own. */
+    dynsel_backend *domains_of;
+#endif
+
     /** The domain of a resource; the same in every call. own: as in `attach`, or any other value:
      * the domain of a handle that the backend does not know is 0. Never blocks. */
     dynsel_domain (*domain)(dynsel_backend *backend, void *own);

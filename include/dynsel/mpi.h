@@ -58,8 +58,8 @@ DYNSEL_BEGIN_DECLS
 
 /**
  * A task function that other ranks may run. It is called there with a copy of the task's `args`,
- * aligned for all types; `where` is the resource of that rank. It does its work before it returns:
- * `done->native` stays NULL.
+ * aligned for all types; `where` is the resource of that rank, and the event that it may fill in
+ * belongs to that rank: `done->value` stays there. What is to come back is in its arguments.
  */
 typedef struct dynsel_mpi_task {
     dynsel_task_fn function;
@@ -100,9 +100,11 @@ typedef struct dynsel_mpi_options {
     const void *communicator; /**< an MPI_Comm *; NULL: MPI_COMM_WORLD. It is duplicated. */
 } dynsel_mpi_options;
 
-/** The backend: its resources are those of the other ranks, in their order, after
- * dynsel_mpi_open(). They are among the default resources of policies from then on. */
+/** The backends, one for each kind of form: the workers and serving threads of the other ranks,
+ * which run the host's form of kernels, and their OpenCL devices. Their resources are among the
+ * default resources of policies after dynsel_mpi_open(), in the order of the ranks. */
 extern dynsel_backend dynsel_mpi_backend;
+extern dynsel_backend dynsel_mpi_device_backend;
 
 /**
  * Begins, on all ranks of the communicator: initializes MPI if the program has not, compares the
@@ -166,7 +168,7 @@ DYNSEL_CHECKED dynsel_status dynsel_mpi_close(void);
 DYNSEL_CHECKED dynsel_status dynsel_mpi_resources(uint32_t rank, dynsel_resource *resources,
                                                   size_t capacity, size_t *count);
 
-/** The rank of a resource; 0 for any that is not of backend mpi. Any context. Cost: constant. */
+/** The rank of a resource; 0 for any that is not of these backends. Any context. Cost: constant. */
 uint32_t dynsel_mpi_rank_of(const dynsel_resource *where);
 
 DYNSEL_END_DECLS

@@ -188,7 +188,7 @@ typedef struct dynsel_policy_ops {
     bool predicts_ends;
 #endif
 
-#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL || CONFIG_DYNSEL_BACKEND_MPI
     /** The policy's own set of default resources excludes the host of backend inline if there are
      * other resources; see dynsel_default_set. For policies that measure no times. */
     bool leaves_out_caller;

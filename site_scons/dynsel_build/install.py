@@ -17,8 +17,14 @@ from .version import read as read_version
 HEADERS = ("*.h", "*.hpp", "*.def")  # of the interface
 TEMPLATES = ("dynselConfig.cmake", "dynselConfigVersion.cmake")
 
-# pkg-config module -> (CMake's package, its target)
-CMAKE_PACKAGES = {"OpenCL": ("OpenCL", "OpenCL::OpenCL")}
+# pkg-config module -> (CMake's lines that find it, its target). CMake's own package MPI takes the machine's default
+# library, which need not be the one that the archive was compiled for.
+CMAKE_PACKAGES = {
+    "OpenCL": ("find_dependency(OpenCL)\n", "OpenCL::OpenCL"),
+    **{module: ("find_dependency(PkgConfig)\n"
+                f"pkg_check_modules(DYNSEL_MPI REQUIRED IMPORTED_TARGET {module})\n", "PkgConfig::DYNSEL_MPI")
+       for module in toolchain.MPI_LIBRARIES},
+}
 
 
 def root_of(prefix, destdir):
@@ -131,8 +137,8 @@ def _packages(build, top):
     """Name -> text of the files for CMake."""
     packages = [CMAKE_PACKAGES[lib] for lib in build.user_libs]
     if build.config["DYNSEL_CONTEXT_THREADS"]:
-        packages.append(("Threads", "Threads::Threads"))
-    needed = [f"find_dependency({name})\n" for name, _ in packages]
+        packages.append(("find_dependency(Threads)\n", "Threads::Threads"))
+    needed = [lines for lines, _ in packages]
     version = read_version(top)
     major, minor, _ = version.split(".")
     values = {

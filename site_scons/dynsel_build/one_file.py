@@ -36,7 +36,8 @@ def source(build):
 def flags(build):
     """What a program needs to compile and link it, besides the folder of the headers."""
     threads = ["-pthread"] if build.config["DYNSEL_CONTEXT_THREADS"] else []
-    return " ".join([*threads, *(f"-l{lib}" for lib in build.user_libs)])
+    return " ".join([*threads, *(f"$(pkg-config --cflags --libs {lib})" if lib in toolchain.MPI_LIBRARIES else f"-l{lib}"
+                                 for lib in build.user_libs)])
 
 
 def declare(build):

@@ -13,6 +13,8 @@ OUTSIDE_HEADER = re.compile(rb"SPDX-License-Identifier: ([\w.-]+)")
 # What a build of the library takes from elsewhere, none of it in the archive: name -> (kind, licence, purpose)
 NEEDED = {
     "OpenCL-ICD-Loader": ("RUNTIME_DEPENDENCY_OF", "Apache-2.0 OR BSD-2-Clause", "backend opencl; also as ocl-icd"),
+    "Open-MPI": ("OPTIONAL_DEPENDENCY_OF", "BSD-3-Clause", "backend mpi, where it is configured with it"),
+    "MPICH": ("OPTIONAL_DEPENDENCY_OF", "mpich2", "backend mpi, where it is configured with it"),
     "SCons": ("BUILD_TOOL_OF", "MIT", "builds the library"),
     "Kconfiglib": ("BUILD_TOOL_OF", "ISC", "reads the menu"),
     "PyYAML": ("BUILD_TOOL_OF", "MIT", "reads the table of device targets"),

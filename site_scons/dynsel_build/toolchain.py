@@ -45,7 +45,12 @@ LIBRARY_PACKAGES = {
     "cmocka": "libcmocka-dev",
     "libpng": "libpng-dev",
     "OpenCL": "ocl-icd-opencl-dev",
+    "ompi-c": "libopenmpi-dev",
+    "mpich": "libmpich-dev",
 }
+
+# Those of MPI libraries; ranks.py knows their launchers.
+MPI_LIBRARIES = ("ompi-c", "mpich")
 
 
 def shell_environment():

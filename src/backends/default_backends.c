@@ -17,16 +17,22 @@ dynsel_backend *const dynsel_default_backends[] = {
 #if CONFIG_DYNSEL_BACKEND_OPENCL
     &dynsel_opencl_backend,
 #endif
+#if CONFIG_DYNSEL_BACKEND_MPI
+    &dynsel_mpi_backend,
+#endif
     NULL,
 };
 
-#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL || CONFIG_DYNSEL_BACKEND_MPI
 dynsel_backend *const dynsel_backends_beside_caller[] = {
 #if CONFIG_DYNSEL_BACKEND_THREADS
     &dynsel_threads_backend,
 #endif
 #if CONFIG_DYNSEL_BACKEND_OPENCL
     &dynsel_opencl_backend,
+#endif
+#if CONFIG_DYNSEL_BACKEND_MPI
+    &dynsel_mpi_backend,
 #endif
     NULL,
 };

@@ -68,7 +68,7 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     }
     while (dynsel_staging_evict(*domain)) {
     }
-    dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = backend, .number = number};
+    dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = dynsel_domains_of(backend), .number = number};
     dynsel_domain_count = *domain > dynsel_domain_count ? *domain : dynsel_domain_count;
     return DYNSEL_OK;
 }

@@ -315,7 +315,7 @@ static bool is_allocated_by(const dynsel_policy *policy, const record *it)
     bool found = false;
     for (uint32_t i = 0; i < dynsel_policy_count(policy) && !found; i++) {
         found = policy->queues[i].own == it->own &&
-                policy->resources[i].backend == dynsel_domains[it->domain - 1].backend;
+                dynsel_domains_of(policy->resources[i].backend) == dynsel_domains[it->domain - 1].backend;
     }
     return found;
 }

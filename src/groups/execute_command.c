@@ -10,12 +10,29 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
+#if CONFIG_DYNSEL_BACKEND_MPI
+static void tell_access(dynsel_argument *argument, bool reads, bool writes)
+{
+    const dynsel_access_mode with_contents =
+        writes ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_READ;
+    argument->access = (uint8_t)(reads ? with_contents : DYNSEL_ACCESS_DISCARD_WRITE);
+}
+#else
+static void tell_access(const dynsel_argument *argument, bool reads, bool writes)
+{
+    (void)argument;
+    (void)reads;
+    (void)writes;
+}
+#endif
+
 static DYNSEL_ASIDE void point_to_range(dynsel_handler *group, dynsel_argument *argument)
 {
     dynsel_staged *const staged = &group->uses->staged[argument->use & ~(uint32_t)DYNSEL_IS_STAGED];
     argument->value = staged->memory.host;
     argument->bytes = staged->memory.bytes;
     argument->memory = group->uses->domain != DYNSEL_HOST_DOMAIN ? &staged->memory : NULL;
+    tell_access(argument, staged->in, staged->out);
 }
 
 /* Sets the memory of arguments from their uses. */
@@ -33,6 +50,8 @@ static void point_arguments(dynsel_handler *group)
             argument->bytes = record->bytes;
             argument->memory =
                 domain != DYNSEL_HOST_DOMAIN ? &dynsel_copy_at(record, domain)->memory : NULL;
+            tell_access(argument, group->uses->each[argument->use].reads,
+                        group->uses->each[argument->use].writes);
         } else {
             point_to_range(group, argument);
         }

@@ -9,7 +9,7 @@
 /* Ends with NULL. */
 extern dynsel_backend *const dynsel_default_backends[];
 
-#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL || CONFIG_DYNSEL_BACKEND_MPI
 /* Those whose work goes on beside the caller, in the same order; workers are started if need be. */
 extern dynsel_backend *const dynsel_backends_beside_caller[];
 #endif

@@ -39,7 +39,7 @@ dynsel_status dynsel_policy_take_any(dynsel_policy *policy, uint32_t index);
 #endif
 
 /* In the operations of a policy that knows no times. */
-#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL || CONFIG_DYNSEL_BACKEND_MPI
 #define DYNSEL_LEAVES_OUT_CALLER .leaves_out_caller = true,
 #else
 #define DYNSEL_LEAVES_OUT_CALLER

@@ -186,7 +186,7 @@ static dynsel_status fill_from(dynsel_policy *policy, const dynsel_options *opti
     return attach_all(policy, options->adapt, false);
 }
 
-#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL || CONFIG_DYNSEL_BACKEND_MPI
 
 /* Fills the table with the default resources that do not block the caller. DYNSEL_E_NO_RESOURCE:
  * there are none, or all were excluded. */

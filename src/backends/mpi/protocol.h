@@ -23,12 +23,10 @@ typedef enum dynsel_mpi_kind {
     DYNSEL_MPI_COPY,       /* dynsel_mpi_boxes_body, then `after` */
     DYNSEL_MPI_FILL,       /* dynsel_mpi_boxes_body, then the element and `after` */
     DYNSEL_MPI_BRING,      /* dynsel_mpi_data_body, then `after`; data come from `peer` */
-    DYNSEL_MPI_NEW,        /* the same without data: the contents are undefined */
     DYNSEL_MPI_FETCH,      /* dynsel_mpi_data_body, then `after`; data go to `peer` */
     DYNSEL_MPI_PREPARE,    /* dynsel_mpi_launch_body: builds the kernel */
-    DYNSEL_MPI_RELEASE,    /* dynsel_mpi_data_body: the copy ends; not answered */
-    DYNSEL_MPI_CANCEL,     /* takes back a task that has not begun: `value` of the answer to the
-                              task says whether it ran; not answered itself */
+    DYNSEL_MPI_RELEASE,    /* without a body: the copy with the number `operation` ends; not
+                              answered */
     DYNSEL_MPI_ABANDON,    /* the other side of a transfer is lost; not answered itself */
     DYNSEL_MPI_LOST,       /* `operation` is a rank that is lost: transfers with it, now and later,
                               are OUT_OF_SERVICE; not answered itself. With the tag of pings: what
@@ -67,10 +65,12 @@ typedef struct dynsel_mpi_task_body {
 } dynsel_mpi_task_body;
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Where a copy lies: in the memory that the rank gave to dynsel_mpi_open(). */
+/* Where a copy lies: in the memory that the rank gave to dynsel_mpi_open(). The first message that
+ * names a copy makes it, with undefined contents unless that is BRING; RELEASE ends it. */
 typedef struct dynsel_mpi_place {
     uint64_t offset;
-    uint64_t bytes;  /* of the buffer or range, not of the place */
+    uint64_t bytes;  /* of the buffer or range: what is moved or used */
+    uint64_t room;   /* bytes of the place, at least as many */
     uint32_t copy;   /* number of the copy, below CONFIG_DYNSEL_MPI_COPIES */
     uint32_t access; /* a dynsel_access_mode, where it is an argument or an end of a copy */
 } dynsel_mpi_place;
@@ -111,7 +111,6 @@ typedef struct dynsel_mpi_done_body {
     int32_t status; /* a dynsel_status */
     int32_t code;   /* dynsel_error.code */
     uint64_t took_ns;
-    uint64_t value; /* dynsel_event.value of a task */
     uint32_t text_bytes; /* of the error's text, which follows without '\0' */
     uint32_t back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */
 } dynsel_mpi_done_body;

@@ -20,6 +20,9 @@ typedef struct dynsel_mpi_state {
 
 extern dynsel_mpi_state dynsel_mpi;
 
+/* Calls a function, of a rank that serves, in the thread that calls MPI; waits for its result. */
+dynsel_status dynsel_mpi_call(dynsel_status (*function)(void));
+
 /* Ends the transport, finalizes MPI if it is ours, and forgets all of the above. clean: every rank
  * lives and takes part; else MPI is left as it is. */
 void dynsel_mpi_end(bool clean);

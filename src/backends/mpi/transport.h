@@ -35,7 +35,8 @@ typedef struct dynsel_mpi_transfer {
     uint32_t rank;
     uint32_t operation;
     bool sends;
-    bool listed;
+    bool listed;    /* MPI, or this file, may still use it */
+    bool abandoned;
     int32_t code; /* MPI's, of a failure */
     MPI_Request pieces[DYNSEL_MPI_PIECES];
     struct dynsel_mpi_transfer *next; /* in the list of those that go on */
@@ -68,8 +69,8 @@ void dynsel_mpi_transfer_begin(dynsel_mpi_transfer *transfer, uint32_t rank, uin
 /* DYNSEL_E_AGAIN: it goes on. DYNSEL_OK; DYNSEL_E_DEVICE: MPI failed, see `code`. */
 dynsel_status dynsel_mpi_transfer_state(const dynsel_mpi_transfer *transfer);
 
-/* Takes back what MPI lets be taken back; the memory may still be used where the other side is
- * slow, and not lost. */
+/* Takes back what MPI lets be taken back, at once or at the next pump of the thread that may; until
+ * then it is `listed`. The memory may still be used where the other side is slow, and not lost. */
 void dynsel_mpi_transfer_abandon(dynsel_mpi_transfer *transfer);
 
 /* Moves everything on that can move, without waiting: tests and sends and receives. True: something

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/mpi/operations.h"
+
+#include <string.h>
+
+#include <dynsel/dynsel.h>
+
+#include "backends/mpi/ranks.h"
+#include "backends/mpi/state.h"
+#include "base/fail.h"
+#include "port/assert.h"
+#include "port/pause.h"
+
+enum {
+    LOOK_EVERY = 64,    /* calls without news between two looks at the clock */
+    PINGS_OF_SILENCE = 4, /* after this part of the time a rank that owes an answer is pinged */
+    PINGS_OF_IDLE = 20    /* and one that does not, so that it goes on serving */
+};
+
+static dynsel_mpi_operation operations[DYNSEL_MPI_OPERATIONS];
+static uint32_t first_free; /* place + 1; 0: none */
+static uint32_t with_data; /* operations whose data may be on their way */
+static uint32_t without_news;
+static uint32_t first_lost;
+
+uint32_t dynsel_mpi_number_of(const dynsel_mpi_operation *operation)
+{
+    return (uint32_t)(operation - operations);
+}
+
+static inline bool has_ended(const dynsel_mpi_operation *operation)
+{
+    return dynsel_word_load_acquire(&operation->ended) != 0;
+}
+
+bool dynsel_mpi_has_succeeded(const dynsel_mpi_operation *operation)
+{
+    return has_ended(operation) && operation->status == DYNSEL_OK;
+}
+
+uint32_t dynsel_mpi_first_lost(void)
+{
+    return first_lost;
+}
+
+void dynsel_mpi_step_aside(uint32_t round)
+{
+    dynsel_spinlock_release(&dynsel_mpi_lock);
+    dynsel_pause_for_copy(round);
+    dynsel_spinlock_acquire(&dynsel_mpi_lock);
+}
+
+void dynsel_mpi_operations_begin(void)
+{
+    first_free = 0;
+    for (uint32_t i = DYNSEL_MPI_OPERATIONS; i > 0; i--) {
+        operations[i - 1] = (dynsel_mpi_operation){.next_free = first_free};
+        first_free = i;
+    }
+    with_data = 0;
+    without_news = 0;
+    first_lost = 0;
+}
+
+static void make_free(dynsel_mpi_operation *operation)
+{
+    with_data -= operation->has_data ? 1 : 0;
+    operation->used = false;
+    operation->next_free = first_free;
+    first_free = dynsel_mpi_number_of(operation) + 1;
+}
+
+/* Pumps until there is a place. NULL: the rank is lost. */
+static dynsel_mpi_operation *take_place(uint32_t rank)
+{
+    for (uint32_t round = 0; first_free == 0 && !dynsel_mpi_is_lost(rank); round++) {
+        if (!dynsel_mpi_advance()) {
+            dynsel_mpi_step_aside(round);
+        }
+    }
+    if (dynsel_mpi_is_lost(rank)) {
+        return NULL;
+    }
+    dynsel_mpi_operation *const operation = &operations[first_free - 1];
+    first_free = operation->next_free;
+    *operation = (dynsel_mpi_operation){.rank = rank, .used = true};
+    return operation;
+}
+
+static bool send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
+{
+    bool sent = false;
+    for (uint32_t round = 0; !sent && !dynsel_mpi_is_lost(rank); round++) {
+        sent = dynsel_mpi_send(rank, message, body_bytes, tag);
+        if (!sent && !dynsel_mpi_advance()) {
+            dynsel_mpi_step_aside(round);
+        }
+    }
+    return sent;
+}
+
+static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
+                     size_t body_bytes)
+{
+    message->header.operation = dynsel_mpi_number_of(operation);
+    if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
+        return false;
+    }
+    operation->unanswered++;
+    dynsel_mpi_ranks[rank].owed++;
+    return true;
+}
+
+dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
+                                                 size_t body_bytes,
+                                                 const dynsel_mpi_exchange *with)
+{
+    dynsel_mpi_operation *const operation = take_place(rank);
+    if (operation == NULL) {
+        return NULL;
+    }
+    operation->back = with->back;
+    operation->back_bytes = with->back_bytes;
+    if (!send_for(operation, rank, message, body_bytes)) {
+        make_free(operation);
+        return NULL;
+    }
+    if (with->data != NULL) {
+        operation->has_data = true;
+        with_data++;
+        dynsel_mpi_transfer_begin(&operation->transfer, rank, dynsel_mpi_number_of(operation),
+                                  with->data, with->bytes, with->sends);
+    }
+    return operation;
+}
+
+bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
+                               dynsel_mpi_message *message, size_t body_bytes)
+{
+    operation->peer = rank;
+    return send_for(operation, rank, message, body_bytes);
+}
+
+void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
+{
+    dynsel_mpi_message message;
+    message.header = (dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation};
+    (void)send(rank, &message, 0,
+               kind == DYNSEL_MPI_PING ? DYNSEL_MPI_TAG_PING : DYNSEL_MPI_TAG_MESSAGE);
+}
+
+/* Data of a failed operation do not come; those that are late are not waited for. */
+static void end_if_over(dynsel_mpi_operation *operation)
+{
+    if (!operation->used || operation->unanswered != 0) {
+        return;
+    }
+    if (operation->has_data && !has_ended(operation)) {
+        const dynsel_status data = dynsel_mpi_transfer_state(&operation->transfer);
+        if (operation->status != DYNSEL_OK) {
+            dynsel_mpi_transfer_abandon(&operation->transfer);
+        } else if (data == DYNSEL_E_AGAIN) {
+            return;
+        } else if (data != DYNSEL_OK) {
+            operation->status = data;
+            operation->code = operation->transfer.code;
+        }
+    }
+    if (!has_ended(operation)) {
+        operation->ended_ns = dynsel_now_ns();
+        dynsel_word_store_release(&operation->ended, 1);
+    }
+    if (operation->released && !(operation->has_data && operation->transfer.listed)) {
+        make_free(operation);
+    }
+}
+
+void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
+{
+    operation->released = true;
+    end_if_over(operation);
+}
+
+static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, int32_t code)
+{
+    if (operation->status == DYNSEL_OK) {
+        operation->status = status;
+        operation->code = code;
+    }
+}
+
+/* The text of a failure stays with its rank until that has another one. */
+static void keep_text(uint32_t rank, const unsigned char *text, uint32_t bytes)
+{
+    char *const kept = dynsel_mpi_ranks[rank].failure;
+    const size_t fits = bytes < DYNSEL_MPI_ERROR_BYTES ? bytes : DYNSEL_MPI_ERROR_BYTES - 1;
+    (void)memcpy(kept, text, fits);
+    kept[fits] = '\0';
+}
+
+static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes)
+{
+    const uint32_t number = message->header.operation;
+    dynsel_mpi_done_body done;
+    if (number >= DYNSEL_MPI_OPERATIONS || body_bytes < sizeof(done)) {
+        return;
+    }
+    dynsel_mpi_operation *const operation = &operations[number];
+    (void)memcpy(&done, message->body, sizeof(done));
+    const size_t back_at = DYNSEL_MPI_ROUND(sizeof(done) + (size_t)done.text_bytes);
+    const bool fits = done.text_bytes <= DYNSEL_MPI_ERROR_BYTES &&
+                      (done.back_bytes == 0 || back_at + (size_t)done.back_bytes <= body_bytes) &&
+                      sizeof(done) + (size_t)done.text_bytes <= body_bytes;
+    if (!operation->used || operation->unanswered == 0 || !fits ||
+        (operation->rank != rank && operation->peer != rank)) {
+        return;
+    }
+    operation->unanswered--;
+    dynsel_mpi_ranks[rank].owed--;
+    if (rank == operation->rank) {
+        operation->took_ns = done.took_ns;
+    }
+    if (done.status != DYNSEL_OK) {
+        keep_text(rank, message->body + sizeof(done), done.text_bytes);
+        note_failure(operation, (dynsel_status)done.status, done.code);
+    } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
+        (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
+    }
+    end_if_over(operation);
+}
+
+static void take_messages(uint64_t now_ns)
+{
+    uint32_t rank = 0;
+    size_t body_bytes = 0;
+    const dynsel_mpi_message *message = dynsel_mpi_next_message(&rank, &body_bytes);
+    for (; message != NULL; message = dynsel_mpi_next_message(&rank, &body_bytes)) {
+        dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
+        if (!dynsel_mpi_is_lost(rank)) { /* one that was thought lost may still speak */
+            record->heard_ns = now_ns;
+            record->asked_ns = 0;
+            record->left = record->left || message->header.kind == DYNSEL_MPI_BYE;
+            if (message->header.kind == DYNSEL_MPI_DONE) {
+                take_answer(rank, message, body_bytes);
+            }
+        }
+        dynsel_mpi_took_message();
+    }
+}
+
+/* Data end without a message. */
+static void look_at_data(void)
+{
+    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS && with_data != 0; i++) {
+        const dynsel_mpi_operation *const operation = &operations[i];
+        if (operation->used && operation->has_data &&
+            (!has_ended(operation) || operation->released)) {
+            end_if_over(&operations[i]);
+        }
+    }
+}
+
+void dynsel_mpi_lose(uint32_t rank, int code)
+{
+    dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
+    if (dynsel_mpi_is_lost(rank) || record->left) {
+        return;
+    }
+    dynsel_word_store_release(&record->lost, 1);
+    first_lost = first_lost == 0 ? rank : first_lost;
+    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
+        dynsel_mpi_operation *const operation = &operations[i];
+        if (!operation->used || operation->unanswered == 0 ||
+            (operation->rank != rank && operation->peer != rank)) {
+            continue;
+        }
+        const uint32_t other = operation->rank == rank ? operation->peer : operation->rank;
+        operation->unanswered--;
+        note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, code);
+        if (operation->has_data) {
+            dynsel_mpi_transfer_abandon(&operation->transfer);
+        }
+        if (operation->unanswered != 0) {
+            dynsel_mpi_tell(other, DYNSEL_MPI_ABANDON, i);
+        }
+        end_if_over(operation);
+    }
+    record->owed = 0;
+}
+
+static void look_at_rank(uint32_t rank, uint64_t now_ns)
+{
+    dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
+    const uint64_t silence_ns = dynsel_mpi.options.silence_ns;
+    const int code = dynsel_mpi_failure_of(rank);
+    if (dynsel_mpi_is_lost(rank) || record->left) {
+        return;
+    }
+    if (code != 0 || (record->asked_ns != 0 && now_ns - record->asked_ns > silence_ns)) {
+        dynsel_mpi_lose(rank, code);
+        return;
+    }
+    const uint64_t since_ns = now_ns - record->heard_ns;
+    const uint64_t quiet_ns = now_ns - record->pinged_ns;
+    const uint64_t ask_ns = silence_ns / PINGS_OF_SILENCE;
+    if (record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns) {
+        record->asked_ns = now_ns;
+        record->pinged_ns = now_ns;
+        dynsel_mpi_tell(rank, DYNSEL_MPI_PING, 0);
+    } else if (record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE) {
+        record->pinged_ns = now_ns;
+        dynsel_mpi_tell(rank, DYNSEL_MPI_PING, 0);
+    }
+}
+
+/* Only after a look for messages: what came while nobody looked is no silence. */
+static void look_for_silence(uint64_t now_ns)
+{
+    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
+        look_at_rank(rank, now_ns);
+    }
+}
+
+bool dynsel_mpi_advance(void)
+{
+    if (dynsel_mpi_pump()) {
+        without_news = 0;
+        take_messages(dynsel_now_ns());
+        look_at_data();
+        return true;
+    }
+    if (++without_news % LOOK_EVERY == 0) {
+        const uint64_t now_ns = dynsel_now_ns();
+        take_messages(now_ns);
+        look_at_data();
+        look_for_silence(now_ns);
+    }
+    return false;
+}
+
+dynsel_status dynsel_mpi_fail_lost(uint32_t rank)
+{
+    return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_backend"), DYNSEL_E_OUT_OF_SERVICE,
+                          "rank {} does not answer, nothing more is asked of it", rank);
+}
+
+dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation)
+{
+    if (!has_ended(operation)) {
+        return DYNSEL_E_AGAIN;
+    }
+    if (operation->status == DYNSEL_OK) {
+        return DYNSEL_OK;
+    }
+    const uint32_t rank = operation->rank;
+    if (dynsel_mpi_is_lost(rank)) {
+        return dynsel_mpi_fail_lost(rank);
+    }
+    return dynsel_fail(&(const dynsel_error){
+        .status = operation->status,
+        .code = operation->code,
+        .number = rank,
+        .function = DYNSEL_TEXT("dynsel_mpi_serve"),
+        .subject = DYNSEL_TEXT("another rank"),
+        .detail = DYNSEL_TEXT(dynsel_mpi_ranks[rank].failure)});
+}
+
+dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
+{
+    for (uint32_t round = 0; !has_ended(operation);) {
+        dynsel_spinlock_acquire(&dynsel_mpi_lock);
+        const bool moved = dynsel_mpi_advance();
+        dynsel_spinlock_release(&dynsel_mpi_lock);
+        round = moved ? 0 : round + 1;
+        if (!moved) {
+            dynsel_pause_for_copy(round - 1);
+        }
+    }
+    return dynsel_mpi_operation_result(operation);
+}
