@@ -113,6 +113,44 @@ static dynsel_status write_back(dynsel_backend *backend, void *own, const dynsel
     return move(own, DYNSEL_MPI_FETCH, memory, after, after_count, done);
 }
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+/* From one rank to another: the receiving one is told first. */
+static dynsel_status pass(dynsel_backend *backend, void *own, dynsel_memory *memory, void *from_own,
+                          const dynsel_memory *from, const dynsel_event *after, size_t after_count,
+                          dynsel_event *done)
+{
+    const uint32_t target = rank_of(own);
+    const uint32_t source = rank_of(from_own);
+    const dynsel_mpi_data_body in = {.place = place_of(target, memory, DYNSEL_ACCESS_READ),
+                                     .peer = source};
+    const dynsel_mpi_data_body out = {.place = place_of(source, from, DYNSEL_ACCESS_READ),
+                                      .peer = target};
+    static const dynsel_mpi_exchange nothing = {.back = NULL};
+    dynsel_mpi_message messages[2];
+    dynsel_mpi_writer writers[2];
+    (void)backend;
+    dynsel_mpi_write_begin(&writers[0], &messages[0], DYNSEL_MPI_BRING, 0);
+    dynsel_mpi_write(&writers[0], &in, sizeof in);
+    dynsel_mpi_write_after(&writers[0], after, after_count);
+    dynsel_mpi_write_begin(&writers[1], &messages[1], DYNSEL_MPI_FETCH, 0);
+    dynsel_mpi_write(&writers[1], &out, sizeof out);
+    dynsel_spinlock_acquire(&dynsel_mpi_lock);
+    dynsel_mpi_operation *const operation =
+        dynsel_mpi_begin_operation(target, &messages[0], writers[0].bytes, &nothing);
+    const bool joined = operation != NULL && dynsel_mpi_join_operation(
+                                                 operation, source, &messages[1], writers[1].bytes);
+    if (operation != NULL && !joined) {
+        dynsel_mpi_release_operation(operation);
+    }
+    dynsel_spinlock_release(&dynsel_mpi_lock);
+    done->native = joined ? operation : NULL;
+    return joined ? DYNSEL_OK : dynsel_mpi_fail_lost(operation == NULL ? target : source);
+}
+#define PASS .pass = pass,
+#else
+#define PASS
+#endif
+
 /* The place of a kernel in the list; `kernel_count`: it is not there. */
 static size_t find_kernel(const dynsel_kernel *kernel)
 {
@@ -237,7 +275,7 @@ static dynsel_status prepare(dynsel_backend *backend, void *own, const dynsel_ke
 #define MEMORY_OPS(has_form_)                                                                      \
     {                                                                                              \
         .domain = domain, .allocate = allocate, .release = release, .bring = bring,                \
-        .fetch = fetch, .write_back = write_back, .launch = launch,                                \
+        .fetch = fetch, PASS.write_back = write_back, .launch = launch,                            \
         .launch_is_asynchronous = true, .is_lost = is_lost, .has_form = (has_form_),               \
         .prepare = prepare, .domains_of = &dynsel_mpi_backend                                      \
     }

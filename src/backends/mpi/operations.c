@@ -138,7 +138,12 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
                                dynsel_mpi_message *message, size_t body_bytes)
 {
     operation->peer = rank;
-    return send_for(operation, rank, message, body_bytes);
+    if (send_for(operation, rank, message, body_bytes)) {
+        return true;
+    }
+    note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, 0);
+    dynsel_mpi_tell(operation->rank, DYNSEL_MPI_ABANDON, dynsel_mpi_number_of(operation));
+    return false;
 }
 
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
@@ -173,6 +178,12 @@ static void end_if_over(dynsel_mpi_operation *operation)
     if (operation->released && !(operation->has_data && operation->transfer.listed)) {
         make_free(operation);
     }
+}
+
+void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
+{
+    operation->released = true;
+    end_if_over(operation);
 }
 
 void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
@@ -353,8 +364,8 @@ dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation)
         return DYNSEL_OK;
     }
     const uint32_t rank = operation->rank;
-    if (dynsel_mpi_is_lost(rank)) {
-        return dynsel_mpi_fail_lost(rank);
+    if (dynsel_mpi_is_lost(rank) || (operation->peer != 0 && dynsel_mpi_is_lost(operation->peer))) {
+        return dynsel_mpi_fail_lost(dynsel_mpi_is_lost(rank) ? rank : operation->peer);
     }
     return dynsel_fail(&(const dynsel_error){
         .status = operation->status,

@@ -55,7 +55,7 @@ dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_messa
                                                  const dynsel_mpi_exchange *with);
 
 /* Sends a message of the same operation to another rank, which is the source of its data. False:
- * that rank is lost. */
+ * that rank is lost, and the operation fails. */
 bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
                                dynsel_mpi_message *message, size_t body_bytes);
 
