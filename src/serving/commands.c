@@ -45,12 +45,12 @@ dynsel_status dynsel_served_group_begin(dynsel_served_group *group,
 dynsel_status dynsel_served_group_use(dynsel_served_group *group, const dynsel_mpi_place *place,
                                       bool writes, dynsel_buffer *buffer)
 {
-    *buffer = dynsel_copy_find(place);
-    if (buffer->token == 0) {
-        return dynsel_served_group_refuse(DYNSEL_TEXT("there is no such copy {}"), place->copy);
+    const dynsel_status status = dynsel_copy_get(place, buffer);
+    if (status == DYNSEL_OK) {
+        group->uses[group->use_count++] =
+            (dynsel_copy_use){.copy = place->copy, .writes = writes};
     }
-    group->uses[group->use_count++] = (dynsel_copy_use){.copy = place->copy, .writes = writes};
-    return DYNSEL_OK;
+    return status;
 }
 
 /* What it uses goes before what it is told to follow: a transfer that it follows is known then. */
@@ -145,13 +145,12 @@ static dynsel_status find_data(launch *l, uint32_t index)
 static dynsel_status read_arguments(launch *l, dynsel_reader *rest)
 {
     const uint32_t count = l->body.argument_count;
-    dynsel_status status =
-        dynsel_reader_take(rest, l->arguments, count * sizeof(l->arguments[0]))
-            ? DYNSEL_OK
-            : dynsel_served_group_refuse(DYNSEL_TEXT("the arguments of a kernel are torn"), 0);
+    dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; i < count && status == DYNSEL_OK; i++) {
         const dynsel_mpi_argument *const argument = &l->arguments[i];
-        if (argument->kind == (uint32_t)DYNSEL_ARGUMENT_DATA) {
+        if (!dynsel_reader_take(rest, &l->arguments[i], sizeof(l->arguments[i]))) {
+            status = dynsel_served_group_refuse(DYNSEL_TEXT("argument {} is torn"), i);
+        } else if (argument->kind == (uint32_t)DYNSEL_ARGUMENT_DATA) {
             status = find_data(l, i);
         } else if (argument->kind == (uint32_t)DYNSEL_ARGUMENT_VALUE) {
             l->values[i] = dynsel_reader_skip_rounded(rest, argument->bytes);

@@ -30,7 +30,7 @@ dynsel_status dynsel_served_group_refuse(const char *detail, uint32_t number);
 dynsel_status dynsel_served_group_begin(dynsel_served_group *group,
                                         const dynsel_mpi_header *header);
 
-/* Adds the use of a copy, and has its buffer. The failure is that of the thread. */
+/* Adds the use of a copy, and has its buffer: as dynsel_copy_get(). */
 dynsel_status dynsel_served_group_use(dynsel_served_group *group, const dynsel_mpi_place *place,
                                       bool writes, dynsel_buffer *buffer);
 

@@ -34,22 +34,6 @@ void dynsel_copy_reset(void)
     (void)memset(lost, 0, sizeof(lost));
 }
 
-static copy *find(const dynsel_mpi_place *place)
-{
-    copy *const found =
-        place->copy < CONFIG_DYNSEL_MPI_COPIES ? &copies[place->copy] : NULL;
-    return found != NULL && found->buffer.token != 0 && found->offset == place->offset &&
-                   found->bytes == place->bytes
-               ? found
-               : NULL;
-}
-
-dynsel_buffer dynsel_copy_find(const dynsel_mpi_place *place)
-{
-    const copy *const found = find(place);
-    return found != NULL ? found->buffer : (dynsel_buffer){0};
-}
-
 bool dynsel_copy_is_held(uint32_t number, bool writes)
 {
     const copy *const used = &copies[number];
@@ -68,31 +52,45 @@ static bool is_inside(const dynsel_mpi_place *place)
     return place->offset <= memory_bytes && place->bytes <= memory_bytes - place->offset;
 }
 
-/* Finds a copy, or makes it. The failure is that of the thread. */
-static dynsel_status make(const dynsel_mpi_place *place, copy **made)
+/* True: there is none any more. False: it is in use. */
+static bool end_copy(copy *ended)
 {
-    *made = find(place);
-    if (*made != NULL) {
-        return DYNSEL_OK;
+    if (ended->buffer.token == 0) {
+        return true;
     }
-    if (place->copy >= CONFIG_DYNSEL_MPI_COPIES || copies[place->copy].buffer.token != 0 ||
-        !is_inside(place)) {
+    if (ended->opening_to_receive || ended->opening_to_send != 0 ||
+        dynsel_buffer_discard(&ended->buffer) == DYNSEL_E_BUSY) {
+        return false;
+    }
+    (void)memset(ended, 0, sizeof(*ended));
+    return true;
+}
+
+dynsel_status dynsel_copy_get(const dynsel_mpi_place *place, dynsel_buffer *buffer)
+{
+    if (place->copy >= CONFIG_DYNSEL_MPI_COPIES || !is_inside(place)) {
         return refuse(DYNSEL_E_INVALID,
-                      DYNSEL_TEXT("there is no room for copy {}, or it lies elsewhere"),
+                      DYNSEL_TEXT("copy {} does not lie in the memory of this rank"),
                       place->copy);
     }
-    copy *const new = &copies[place->copy];
-    static unsigned char nothing; /* where the program gave no memory */
-    unsigned char *const memory = dynsel_mpi.options.memory;
-    const dynsel_status status =
-        dynsel_buffer_init(&new->buffer, memory != NULL ? &memory[place->offset] : &nothing, 1,
-                           DYNSEL_RANGE((size_t)place->bytes));
-    if (status == DYNSEL_OK) {
-        new->offset = place->offset;
-        new->bytes = place->bytes;
-        *made = new;
+    copy *const its = &copies[place->copy];
+    if (its->buffer.token == 0 || its->offset != place->offset || its->bytes != place->bytes) {
+        static unsigned char nothing; /* where the program gave no memory */
+        unsigned char *const memory = dynsel_mpi.options.memory;
+        if (!end_copy(its)) {
+            return DYNSEL_E_AGAIN;
+        }
+        const dynsel_status status =
+            dynsel_buffer_init(&its->buffer, memory != NULL ? &memory[place->offset] : &nothing, 1,
+                               DYNSEL_RANGE((size_t)place->bytes));
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+        its->offset = place->offset;
+        its->bytes = place->bytes;
     }
-    return status;
+    *buffer = its->buffer;
+    return DYNSEL_OK;
 }
 
 static dynsel_status read_data(dynsel_reader *body, dynsel_mpi_data_body *data)
@@ -118,21 +116,14 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body, 
 {
     dynsel_order order = {.behind_count = 0};
     dynsel_mpi_data_body data;
-    copy *there = NULL;
+    dynsel_buffer buffer;
     dynsel_status status = read_data(&body, &data);
     status = status == DYNSEL_OK ? check_peer(data.peer) : status;
     if (status == DYNSEL_OK && dynsel_copy_is_held(data.place.copy, !sends)) {
         return DYNSEL_E_AGAIN;
     }
     status = status == DYNSEL_OK ? dynsel_order_read(&order, header, body, true) : status;
-    if (status == DYNSEL_OK && sends) {
-        there = find(&data.place);
-        status = there != NULL ? DYNSEL_OK
-                               : refuse(DYNSEL_E_INVALID, DYNSEL_TEXT("there is no copy {}"),
-                                        data.place.copy);
-    } else if (status == DYNSEL_OK) {
-        status = make(&data.place, &there);
-    }
+    status = status == DYNSEL_OK ? dynsel_copy_get(&data.place, &buffer) : status;
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -142,9 +133,9 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body, 
     operation->of.data.peer = data.peer;
     operation->of.data.sends = sends;
     if (sends) {
-        there->opening_to_send++;
+        copies[data.place.copy].opening_to_send++;
     } else {
-        there->opening_to_receive = true;
+        copies[data.place.copy].opening_to_receive = true;
     }
     (void)dynsel_copy_look(operation);
     return DYNSEL_OK;
@@ -160,36 +151,9 @@ dynsel_status dynsel_copy_fetch(const dynsel_mpi_header *header, dynsel_reader b
     return begin(header, body, true);
 }
 
-dynsel_status dynsel_copy_new(const dynsel_mpi_header *header, dynsel_reader body)
+bool dynsel_copy_release(uint32_t number)
 {
-    dynsel_order order = {.behind_count = 0};
-    dynsel_mpi_data_body data;
-    copy *there = NULL;
-    dynsel_status status = read_data(&body, &data);
-    status = status == DYNSEL_OK ? dynsel_order_read(&order, header, body, true) : status;
-    if (status == DYNSEL_OK && order.awaits_count != 0) {
-        return DYNSEL_E_AGAIN;
-    }
-    status = status == DYNSEL_OK ? make(&data.place, &there) : status;
-    if (status == DYNSEL_OK) {
-        dynsel_served_end(dynsel_served_begin(header, DYNSEL_SERVED_MOVING), NULL);
-    }
-    return status;
-}
-
-bool dynsel_copy_release(dynsel_reader body)
-{
-    dynsel_mpi_data_body data;
-    copy *const ended = dynsel_reader_take(&body, &data, sizeof(data)) ? find(&data.place) : NULL;
-    if (ended == NULL) {
-        return true;
-    }
-    if (dynsel_copy_is_held(data.place.copy, true) ||
-        dynsel_buffer_discard(&ended->buffer) == DYNSEL_E_BUSY) {
-        return false;
-    }
-    (void)memset(ended, 0, sizeof(*ended));
-    return true;
+    return number >= CONFIG_DYNSEL_MPI_COPIES || end_copy(&copies[number]);
 }
 
 static void leave_opening(const dynsel_served *operation)

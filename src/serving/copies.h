@@ -18,8 +18,13 @@
 #include "serving/order.h"
 #include "serving/reader.h"
 
-/* The copy of this place; an all zero buffer: there is none with this number, offset and size. */
-dynsel_buffer dynsel_copy_find(const dynsel_mpi_place *place);
+/*
+ * The buffer of this place, which the first message that names it makes; so does one that names it
+ * with another size: a place of ranges holds one after the other.
+ *
+ * DYNSEL_E_AGAIN: the former one is in use. Any other failure is that of the thread.
+ */
+dynsel_status dynsel_copy_get(const dynsel_mpi_place *place, dynsel_buffer *buffer);
 
 /* Whether a use that comes now would overtake a transfer. number: below CONFIG_DYNSEL_MPI_COPIES. */
 bool dynsel_copy_is_held(uint32_t number, bool writes);
@@ -29,11 +34,10 @@ uint32_t dynsel_copy_brought_by(uint32_t number);
 
 /* The messages of these kinds. DYNSEL_E_AGAIN: not now. Any other failure is to be answered. */
 dynsel_status dynsel_copy_bring(const dynsel_mpi_header *header, dynsel_reader body);
-dynsel_status dynsel_copy_new(const dynsel_mpi_header *header, dynsel_reader body);
 dynsel_status dynsel_copy_fetch(const dynsel_mpi_header *header, dynsel_reader body);
 
-/* Not answered: true unless it is still in use. Ignores what is no copy. */
-bool dynsel_copy_release(dynsel_reader body);
+/* The end of a copy, which is not answered: false while it is in use. Ignores what is no copy. */
+bool dynsel_copy_release(uint32_t number);
 
 /* Moves a transfer on. True: something has changed. */
 bool dynsel_copy_look(dynsel_served *operation);

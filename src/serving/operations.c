@@ -139,7 +139,6 @@ static bool send(uint32_t number, const dynsel_error *error, const dynsel_served
     (void)memcpy(&answer.body[sizeof(done)], text, length);
     if (operation != NULL) {
         done.took_ns = operation->took_ns;
-        done.value = operation->value;
         done.back_bytes = operation->back_bytes;
         if (done.back_bytes != 0) {
             const size_t at = DYNSEL_MPI_ROUND(bytes);

@@ -48,7 +48,6 @@ typedef struct dynsel_served {
     uint64_t since_ns; /* when it began, or could have begun for all that it follows */
     /* Of the answer: */
     uint64_t took_ns;
-    uint64_t value;
     dynsel_error error;
     union {
         dynsel_submission submission; /* of work */

@@ -42,7 +42,7 @@ static dynsel_status refuse(dynsel_status status, const char *detail)
     return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), status, detail, 0);
 }
 
-/* An operation in use is what CANCEL and ABANDON are about. */
+/* NULL: there is no such number. */
 static dynsel_served *find(const dynsel_mpi_header *header)
 {
     return header->operation < DYNSEL_MPI_OPERATIONS ? dynsel_served_at(header->operation) : NULL;
@@ -66,8 +66,6 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body)
         return dynsel_serving_fill(header, body);
     case DYNSEL_MPI_BRING:
         return dynsel_copy_bring(header, body);
-    case DYNSEL_MPI_NEW:
-        return dynsel_copy_new(header, body);
     case DYNSEL_MPI_FETCH:
         return dynsel_copy_fetch(header, body);
     case DYNSEL_MPI_PREPARE:
@@ -95,7 +93,6 @@ static bool begin_or_answer(const dynsel_mpi_header *header, dynsel_reader body)
 /* True: the message is done with; false: it stays at the head of the line. */
 static bool take(const dynsel_mpi_header *header, dynsel_reader body)
 {
-    dynsel_served *const operation = find(header);
     switch (header->kind) {
     case DYNSEL_MPI_PING:
         owes_pong = true;
@@ -103,17 +100,12 @@ static bool take(const dynsel_mpi_header *header, dynsel_reader body)
     case DYNSEL_MPI_END:
         is_ending = true;
         return true;
-    case DYNSEL_MPI_CANCEL:
-        if (operation != NULL) {
-            dynsel_serving_cancel(operation);
-        }
-        return true;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     case DYNSEL_MPI_RELEASE:
-        return dynsel_copy_release(body);
+        return dynsel_copy_release(header->operation);
     case DYNSEL_MPI_ABANDON:
-        if (operation != NULL) {
-            dynsel_copy_abandon(operation);
+        if (find(header) != NULL) {
+            dynsel_copy_abandon(find(header));
         }
         return true;
     case DYNSEL_MPI_LOST:
@@ -296,12 +288,8 @@ static void end_serving(void)
     (void)dynsel_serving_deinit();
 }
 
-dynsel_status dynsel_mpi_serve(void)
+static dynsel_status serve(void)
 {
-    if (dynsel_mpi.rank_count == 0 || dynsel_mpi.rank == 0) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID,
-                           DYNSEL_TEXT("ranks other than 0 serve, after dynsel_mpi_open()"));
-    }
     const dynsel_status status = dynsel_serving_init();
     if (status != DYNSEL_OK) {
         const dynsel_error error = *dynsel_last_error();
@@ -322,7 +310,14 @@ dynsel_status dynsel_mpi_serve(void)
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .code = code,
-        .function = DYNSEL_TEXT(__func__),
+        .function = DYNSEL_TEXT("dynsel_mpi_serve"),
         .detail = code != 0 ? DYNSEL_TEXT("MPI failed with rank 0")
                             : DYNSEL_TEXT("rank 0 was silent for the time that it may be")});
+}
+
+dynsel_status dynsel_mpi_serve(void)
+{
+    return dynsel_mpi.rank_count == 0 || dynsel_mpi.rank == 0
+               ? DYNSEL_FAIL(DYNSEL_E_INVALID, "ranks other than 0 serve, after dynsel_mpi_open()")
+               : dynsel_mpi_call(serve);
 }

@@ -82,8 +82,8 @@ static dynsel_status check_task(const dynsel_mpi_header *header, dynsel_reader *
     if (header->resource >= policy_count) {
         return refuse(DYNSEL_TEXT("this rank has no resource {}"), header->resource);
     }
-    if (!dynsel_reader_take(body, task, sizeof(*task)) || body->left != task->bytes ||
-        header->after_count != 0) {
+    if (!dynsel_reader_take(body, task, sizeof(*task)) || task->bytes > body->left ||
+        body->left != DYNSEL_MPI_ROUND(task->bytes) || header->after_count != 0) {
         return refuse(DYNSEL_TEXT("the message about a task is torn"), 0);
     }
     if (task->task >= dynsel_mpi.options.task_count ||
@@ -140,7 +140,6 @@ bool dynsel_serving_look(dynsel_served *operation)
         return false;
     }
     note_end(operation);
-    dynsel_event done = {.value = 0};
     dynsel_status status = dynsel_wait(&operation->of.submission);
     dynsel_error error = {.status = DYNSEL_OK};
     if (operation->dependency_failed) {
@@ -150,19 +149,15 @@ bool dynsel_serving_look(dynsel_served *operation)
     if (status != DYNSEL_OK) {
         error = *dynsel_last_error();
     }
-    if (dynsel_submission_unwrap(&operation->of.submission, &done) == DYNSEL_OK) {
-        operation->value = done.value;
-    }
     dynsel_served_end(operation, status == DYNSEL_OK ? NULL : &error);
     return true;
 }
 
 void dynsel_serving_cancel(dynsel_served *operation)
 {
-    if (operation->kind == (uint8_t)DYNSEL_MPI_TASK &&
-        operation->state == (uint8_t)DYNSEL_SERVED_RUNNING) {
+    if (operation->state == (uint8_t)DYNSEL_SERVED_RUNNING) {
         const dynsel_status status = dynsel_cancel(&operation->of.submission);
-        (void)status; /* its answer says whether it ran */
+        (void)status; /* it has begun: its end is waited for */
     }
 }
 

@@ -26,7 +26,7 @@ dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_reader
 /* Looks at work that the library has accepted: answers when it is complete. True: it was. */
 bool dynsel_serving_look(dynsel_served *operation);
 
-/* Takes back a task that has not begun; ignores all other operations. */
+/* Takes back work that has not begun; ignores all other operations. */
 void dynsel_serving_cancel(dynsel_served *operation);
 
 /* Gives up work that goes on: its end is no longer watched, and it is not answered. */
