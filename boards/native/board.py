@@ -17,7 +17,8 @@ def describe(config):
         # tsan is built with Clang, too, emulated boards run the long tests of groups with interrupts, and one file has
         # the code of many
         check_short=("clang", "interrupts", "one_file"),
-        check_beside=("minimal", "full", "interrupts", "one_file", "tiny", "tiny_in_flight"),
+        check_beside=("minimal", "full", "interrupts", "one_file", "tiny", "tiny_in_flight", "mpi", "mpich"),
+        check_only=dict.fromkeys(("mpi", "mpich"), ("mpi", "serving")),
     )
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import (aspect_list, aspects, components, generated, install, link_if_it_fits, one_file, opencl_texts, report,
-               runner, toolchain)
+from . import (aspect_list, aspects, components, generated, install, link_if_it_fits, one_file, opencl_texts, ranks,
+               report, runner, toolchain)
 from .cli import config_text
 from .errors import UserMistake
 from .nodes import action, missing
@@ -35,9 +35,9 @@ RUNNER_HOSTED = ["runner/output_hosted.c"]
 class VariantBuild:
     """The nodes of one variant."""
 
-    def __init__(self, variant, config, board, base, short=False):
-        """short: only quick tests of this variant count."""
-        self.short = short
+    def __init__(self, variant, config, board, base, short=False, only=None):
+        """short: only quick tests of this variant count; only: folders of tests/, the others do not exist then."""
+        self.short, self.only = short, only
         self.variant, self.config, self.board, self.trees = variant, config, board, config.trees
         self.pocl_cache = f"{self.trees.build}/pocl-cache"  # of all variants: PoCL compiles their kernels slowly
         self.env = toolchain.variant_environment(base, variant, config, board)
@@ -130,7 +130,7 @@ class VariantBuild:
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
              alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, product=None,
-             amalgamated=False):
+             amalgamated=False, ranks=0, recovers=False):
         """A test program, and one node for each of its runs.
 
         source    a C or C++ file (linked with the library and cmocka) or a Python script (unittest)
@@ -158,6 +158,10 @@ class VariantBuild:
         of        "build": of the build, the documents or what surrounds the library; `scons check` alone
                   runs it, and so it does with tests that run once or call tools
         once      of the source tree and not of a variant: runs once, whatever is built
+        ranks     its program runs as so many ranks of an MPI program, of the configured library; none without backend
+                  mpi. It passes if all ranks end with 0. For scripts $DYNSEL_MPI starts ranks: put their number and
+                  the program behind it
+        recovers  a rank may be killed, but the first; MPICH has no such tests, as it ends all ranks then
         product   the ProductBuild whose test it is; with products `scons test` runs theirs, and `scons check` all
         """
         if (not self.wanted(when) or any(p not in self.programs for p in programs)
@@ -166,12 +170,16 @@ class VariantBuild:
         if not self._can_run(source, libs, once or installed or emulated):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
+        if not self._is_asked_for(name, ranks, recovers):
+            return
         folder = self.trees.build if once else self.variant.folder
         if once and not report.first_time(name):
             return
         objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives, product)]
         env_of_test = product.test_env if product else self.test_env
         command, depends = self._test_command(env_of_test, source, name, extra, libs, objects, alone, wraps)
+        if ranks:
+            command, depends = self._as_ranks(command, depends, ranks, recovers)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
@@ -423,6 +431,19 @@ class VariantBuild:
         self.test_programs += program
         return [*self.board.runner, program[0].abspath], [program, self._emulator()]
 
+    def _is_asked_for(self, name, count, recovers):
+        """Whether a test is one of those that this variant has, for the folders and the MPI library."""
+        return ((self.only is None or name.partition("/")[0] in self.only)
+                and (not count or self.config["DYNSEL_BACKEND_MPI"])
+                and (not recovers or self.config["DYNSEL_MPI_OPENMPI"]))
+
+    def _as_ranks(self, command, depends, count, recovers):
+        """The same started as ranks; a script starts them itself."""
+        module = toolchain.mpi_library(self.config)
+        starts = [] if command[0] == sys.executable else ranks.command(module, count, recovers)
+        launcher = [] if ranks.launcher(module) else [missing(self.env, ranks.PACKAGES[module])]
+        return [*starts, *command], [*depends, self.env.File(f"#{ranks.THIS}"), *launcher]
+
     def _test_environment(self):
         env = self.env.Clone()
         if not self.board.bare_metal:
@@ -473,6 +494,8 @@ class VariantBuild:
             "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": str(self.trees.real(self.pocl_cache)),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        if self.config["DYNSEL_BACKEND_MPI"]:
+            variables.update(DYNSEL_MPI=shlex.join(ranks.command(toolchain.mpi_library(self.config))))
         if self.config["DYNSEL_SANITIZE"]:
             variables.update(
                 ASAN_OPTIONS="detect_leaks=1:halt_on_error=1:strict_string_checks=1",
@@ -542,5 +565,6 @@ def _library_environment(env, modules):
         if flags is None:
             env["MISSING"] = env["MISSING"] + missing(env, toolchain.LIBRARY_PACKAGES.get(module, module))
         else:
-            env.MergeFlags(flags)
+            # what their headers warn of, and ask of cppcheck, is not ours
+            env.MergeFlags(flags.replace("-I", "-isystem ") if module in toolchain.MPI_LIBRARIES else flags)
     return env

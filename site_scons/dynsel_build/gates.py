@@ -84,6 +84,7 @@ class Gates:
 
     def __init__(self, base, trees):
         self.base, self.trees, self.top = base, trees, trees.top
+        self._seen = {}  # gate -> sources of variants so far
 
     def tidy(self, build):
         """clang-tidy on each source of a variant: library, examples, tests."""
@@ -94,9 +95,9 @@ class Gates:
                                  [tool, "--quiet", *_language_checks(source.path), source.path, "--",
                                   *_language_flags(source.path),
                                   *_target_flags(build.board.cc, build.board.cflags, build.board.clang_target),
-                                  *_cpp_flags(env), *(DEEP if source.path.startswith(DEEP_IN) else SHALLOW)],
+                                  *_cpp_flags(env), *_system_flags(env), *(DEEP if source.path.startswith(DEEP_IN) else SHALLOW)],
                                  self._needs(tool, f"clang-tidy-{LLVM}") + settings)
-                for env, source in self._sources(build)]
+                for env, source in self._sources(build, "tidy")]
 
     def cppcheck(self, build):
         """cppcheck on library and examples; it cannot expand the macros of cmocka in tests."""
@@ -104,7 +105,7 @@ class Gates:
         return [self._per_source(build, "cppcheck", "CHECK", env, source,
                                  [tool, *CPPCHECK, *readings(source.path), *_cpp_flags(env), source.path],
                                  self._needs(tool, "cppcheck"))
-                for env, source in self._sources(build)
+                for env, source in self._sources(build, "cppcheck")
                 if not source.path.startswith("tests/")]
 
     def formatted(self):
@@ -225,11 +226,19 @@ class Gates:
 
     # Implementation
 
-    def _sources(self, build):
+    def _sources(self, build, gate):
         """For a cross compiler only the sources for boards; board native checks the others. Nothing generated.
 
-        What a product compiles of dynsel's sources again is checked once.
+        What a product compiles of dynsel's sources again is checked once, and so is what a variant with few tests
+        (check_only of the board) has in common with those before.
         """
+        seen = self._seen.setdefault(gate, set())
+        before = set(seen) if build.only is not None else ()
+        found = [(env, source) for env, source in self._checkable(build) if source.srcnode().path not in before]
+        seen.update(source.srcnode().path for _, source in found)
+        return found
+
+    def _checkable(self, build):
         return [(env, source) for env, source in build.compiled()
                 if (not source.has_builder() and not build.board.clang_target or source.path.startswith(OF_BOARDS))
                 and ("OBJECTS" not in env or self.trees.owner(source.srcnode().path))]
@@ -306,6 +315,11 @@ def _language_checks(path):
 
 def _language_flags(path):
     return toolchain.CPP_FLAGS if path.endswith(".cpp") else ["-std=c11"]
+
+
+def _system_flags(env):
+    """Folders of headers that are not checked: those of MPI libraries."""
+    return [word for flag in env["CCFLAGS"] if isinstance(flag, tuple) and flag[0] == "-isystem" for word in map(str, flag)]
 
 
 def _cpp_flags(env):

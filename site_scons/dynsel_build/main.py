@@ -103,14 +103,15 @@ def _declare_all(session):
             print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1", session.trees.build)
     gates = Gates(base, session.trees)
-    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen))
+    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen),
+                           only=_only(session, v, chosen))
               for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
     for build in builds:
         _declare(build, session, gates)
         if matrix:
             base.Alias("matrix", _matrix_node(build, matrix))
-        if build.variant in chosen and session.targets:
+        if (build.variant in chosen or build.only is not None) and session.targets:
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.trees, builds)])
@@ -155,6 +156,14 @@ def _is_short(session, variant, chosen):
     """Whether a variant that the user did not choose leaves the long tests to others."""
     made = "matrix" in session.targets and variant.settings
     return variant not in chosen and bool(made or set(session.board(variant).check_short) & set(variant.fragments))
+
+
+def _only(session, variant, chosen):
+    """The folders with the tests of a variant that the user did not choose; None: all."""
+    if variant in chosen or not {"check", "matrix"} & set(session.targets):
+        return None
+    only = session.board(variant).check_only
+    return next((folders for fragment, folders in only.items() if fragment in variant.fragments), None)
 
 
 def _is_random(session):
@@ -217,7 +226,7 @@ def _declare_targets(build, session, gates):
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
     env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
-                        list(build.outside.values())])
+                        [] if build.only else list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
     if "amalgamation" in session.targets:
         env.Alias("amalgamation", build.amalgamated())

@@ -21,7 +21,7 @@ from .trees import at
 DEVIATIONS = "doc/misra.md"
 EVERYWHERE = "everywhere"
 # Together they compile every source that a host can compile; a source is checked in the first one.
-FRAGMENTS = ("full", "interrupts", "minimal", "tiny_in_flight", "tiny", "trace~TRACE_TO_HOOK=y")
+FRAGMENTS = ("full", "interrupts", "minimal", "tiny_in_flight", "tiny", "trace~TRACE_TO_HOOK=y", "mpi")
 COMMAND = ["cppcheck", "--addon=misra", "--quiet", "--std=c11", "--enable=style",
            "--suppress=missingIncludeSystem", "--template={file}:{line}: {id}"]
 

@@ -23,6 +23,8 @@ from pathlib import Path
 
 PACKAGES = {"ompi-c": "openmpi-bin", "mpich": "mpich"}  # pkg-config module -> the Debian package of its launcher
 RECOVERS = "recovers"
+THIS = "site_scons/dynsel_build/ranks.py"
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LEFT_SECONDS = 3  # for processes to end by themselves
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 OPEN_MPI = {
@@ -48,9 +50,10 @@ def launcher(module):
     return next((name for name in names if shutil.which(name)), None)
 
 
-def command(module, count, recovers):
-    """What stands in front of a test program."""
-    return [sys.executable, __file__, module, str(count), *([RECOVERS] if recovers else [])]
+def command(module, count=None, recovers=False):
+    """What stands in front of a test program; without a count in front of that."""
+    words = [] if count is None else [str(count), *([RECOVERS] if recovers else [])]
+    return [sys.executable, os.path.abspath(__file__), module, *words]
 
 
 def _launch(module, count, recovers, program):
@@ -72,17 +75,16 @@ class _Ended(BaseException):
 def _run(module, count, recovers, program, folder):
     """The launcher's exit status, as a shell says it."""
     command_line, variables = _launch(module, count, recovers, program)
-    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until there is a process to end
+    for number in ENDING:
+        signal.signal(number, _raise_ended)
+    # in a session of its own it gets one signal, from here: a second one while it ends its ranks confuses mpirun
+    process = subprocess.Popen(command_line, env={**variables, "DYNSEL_RANKS": folder}, stdin=subprocess.DEVNULL,
+                               start_new_session=True, preexec_fn=_in_launcher)  # pylint: disable=subprocess-popen-preexec-fn
     try:
-        for number in signals:
-            signal.signal(number, _raise_ended)
-        # in a session of its own it gets one signal, from here: a second one while it ends its ranks confuses mpirun
-        process = subprocess.Popen(command_line, env={**variables, "DYNSEL_RANKS": folder}, stdin=subprocess.DEVNULL,
-                                   start_new_session=True, preexec_fn=_end_with_parent)  # pylint: disable=subprocess-popen-preexec-fn
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         status = process.wait()
     except _Ended as e:
-        for number in signals:
-            signal.signal(number, signal.SIG_IGN)
         process.terminate()
         status = -e.args[0]
     _end_children()
@@ -90,10 +92,13 @@ def _run(module, count, recovers, program, folder):
 
 
 def _raise_ended(number, _):
+    for ignored in ENDING:
+        signal.signal(ignored, signal.SIG_IGN)
     raise _Ended(number)
 
 
-def _end_with_parent():
+def _in_launcher():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

@@ -49,8 +49,8 @@ LIBRARY_PACKAGES = {
     "mpich": "libmpich-dev",
 }
 
-# Those of MPI libraries; ranks.py knows their launchers.
-MPI_LIBRARIES = ("ompi-c", "mpich")
+# pkg-config modules of MPI libraries, by the option that chooses one; ranks.py knows their launchers.
+MPI_LIBRARIES = {"ompi-c": "DYNSEL_MPI_OPENMPI", "mpich": "DYNSEL_MPI_MPICH"}
 
 
 def shell_environment():
@@ -132,6 +132,11 @@ def require_program(name, packages):
     """Refuses a missing program with a line that names its package."""
     if shutil.which(name) is None:
         raise UserMistake(f"{name} is missing; {install_hint(packages.get(name, name))}")
+
+
+def mpi_library(config):
+    """The pkg-config module of the MPI library, or None without backend mpi."""
+    return next((module for module, option in MPI_LIBRARIES.items() if config[option]), None)
 
 
 @lru_cache(maxsize=None)

@@ -137,7 +137,8 @@ class Release(Tree):
         for relation in bill["relationships"]:
             self.assertIn(relation["spdxElementId"], ids)
             self.assertIn(relation["relatedSpdxElement"], ids)
-            self.assertIn(relation["relationshipType"], ("DESCRIBES", "CONTAINS", "BUILD_TOOL_OF", "RUNTIME_DEPENDENCY_OF"))
+            self.assertIn(relation["relationshipType"], ("DESCRIBES", "CONTAINS", "BUILD_TOOL_OF", "RUNTIME_DEPENDENCY_OF",
+                                                             "OPTIONAL_DEPENDENCY_OF"))
         package = bill["packages"][0]
         self.assertEqual((package["name"], package["versionInfo"]), ("dynsel", VERSION))
         sums = sorted(c["checksumValue"] for f in bill["files"] for c in f["checksums"] if c["algorithm"] == "SHA1")
