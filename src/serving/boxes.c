@@ -46,8 +46,8 @@ typedef struct work {
     dynsel_accessor to_accessor;
 } work;
 
-static const unsigned char *from_row(const dynsel_launch *launch, const parameters *p,
-                                     size_t slice, size_t row)
+static const unsigned char *from_row(const dynsel_launch *launch, const parameters *p, size_t slice,
+                                     size_t row)
 {
     const unsigned char *const from = dynsel_launch_data(launch, 1);
     return &from[(p->from_first + slice * p->from_slice + row * p->from_row) * p->unit_bytes];
@@ -216,7 +216,7 @@ static dynsel_access_mode mode_of(const work *w)
 {
     const dynsel_box *const box = &w->body.to_box;
     return is_one_piece(box) && bytes_of(box) == w->body.to.bytes ? DYNSEL_ACCESS_DISCARD_WRITE
-                                                                   : DYNSEL_ACCESS_WRITE;
+                                                                  : DYNSEL_ACCESS_WRITE;
 }
 
 static dynsel_status record_copy(dynsel_handler *handler, void *args)
@@ -224,8 +224,7 @@ static dynsel_status record_copy(dynsel_handler *handler, void *args)
     work *const w = args;
     dynsel_status status = dynsel_served_group_depend(&w->group, handler);
     if (status == DYNSEL_OK) {
-        status = access(handler, &w->from_accessor, w->from, DYNSEL_ACCESS_READ,
-                        &w->body.from_box);
+        status = access(handler, &w->from_accessor, w->from, DYNSEL_ACCESS_READ, &w->body.from_box);
     }
     if (status == DYNSEL_OK) {
         status = access(handler, &w->to_accessor, w->to, mode_of(w), &w->body.to_box);
@@ -263,8 +262,8 @@ static dynsel_status record_kernel(dynsel_handler *handler, void *args)
         status = dynsel_set_arg_accessor(handler, 1, &w->from_accessor);
     }
     if (status == DYNSEL_OK) {
-        status = dynsel_set_arg_value(handler, copies ? 2 : 1, &w->parameters,
-                                      sizeof(w->parameters));
+        status =
+            dynsel_set_arg_value(handler, copies ? 2 : 1, &w->parameters, sizeof(w->parameters));
     }
     if (status == DYNSEL_OK && !copies) {
         status = dynsel_set_arg_value(handler, 2, &w->element, sizeof(w->element));
@@ -279,12 +278,12 @@ static dynsel_status refuse(void)
 }
 
 /* The common beginning of both messages. */
-static dynsel_status begin(work *w, const dynsel_mpi_header *header, dynsel_reader *body)
+static dynsel_status begin(work *w, const dynsel_mpi_header *header, dynsel_served_reader *body)
 {
     w->from = (dynsel_buffer){0};
     w->to = (dynsel_buffer){0};
     dynsel_status status = dynsel_served_group_begin(&w->group, header);
-    if (status == DYNSEL_OK && !dynsel_reader_take(body, &w->body, sizeof(w->body))) {
+    if (status == DYNSEL_OK && !dynsel_served_reader_take(body, &w->body, sizeof(w->body))) {
         status = dynsel_served_group_refuse(DYNSEL_TEXT("the message about a box is torn"), 0);
     }
     if (status == DYNSEL_OK) {
@@ -298,7 +297,7 @@ static bool have_equal_sizes(const dynsel_box *a, const dynsel_box *b)
     return a->size[0] == b->size[0] && a->size[1] == b->size[1] && a->size[2] == b->size[2];
 }
 
-static dynsel_status submit(work *w, dynsel_reader rest, dynsel_group_fn in_one_piece)
+static dynsel_status submit(work *w, dynsel_served_reader rest, dynsel_group_fn in_one_piece)
 {
     const dynsel_status status = dynsel_served_group_order(&w->group, rest);
     if (status != DYNSEL_OK) {
@@ -311,7 +310,7 @@ static dynsel_status submit(work *w, dynsel_reader rest, dynsel_group_fn in_one_
     return dynsel_served_group_submit(&w->group, record_kernel, w);
 }
 
-dynsel_status dynsel_serving_copy(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_serving_copy(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     static work w;
     dynsel_status status = begin(&w, header, &body);
@@ -325,19 +324,20 @@ dynsel_status dynsel_serving_copy(const dynsel_mpi_header *header, dynsel_reader
     if (status != DYNSEL_OK) {
         return status;
     }
-    const bool in_one_piece = !is_empty(&w.body.to_box) && is_one_piece(&w.body.from_box) &&
-                              is_one_piece(&w.body.to_box);
+    const bool in_one_piece =
+        !is_empty(&w.body.to_box) && is_one_piece(&w.body.from_box) && is_one_piece(&w.body.to_box);
     return submit(&w, body, in_one_piece ? record_copy : NULL);
 }
 
-dynsel_status dynsel_serving_fill(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_serving_fill(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     static work w;
     const dynsel_status status = begin(&w, header, &body);
     if (status != DYNSEL_OK) {
         return status;
     }
-    const unsigned char *const bytes = dynsel_reader_skip_rounded(&body, w.body.element_bytes);
+    const unsigned char *const bytes =
+        dynsel_served_reader_skip_rounded(&body, w.body.element_bytes);
     if (bytes == NULL || w.body.element_bytes == 0 ||
         w.body.element_bytes > (uint32_t)LONGEST_ELEMENT) {
         return dynsel_served_group_refuse(
@@ -345,7 +345,7 @@ dynsel_status dynsel_serving_fill(const dynsel_mpi_header *header, dynsel_reader
             w.body.element_bytes);
     }
     (void)memcpy(w.element.bytes, bytes, w.body.element_bytes);
-    const bool in_one_piece = !is_empty(&w.body.to_box) && is_one_piece(&w.body.to_box) &&
-                              w.body.element_bytes == 1;
+    const bool in_one_piece =
+        !is_empty(&w.body.to_box) && is_one_piece(&w.body.to_box) && w.body.element_bytes == 1;
     return submit(&w, body, in_one_piece ? record_fill : NULL);
 }

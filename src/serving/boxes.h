@@ -9,7 +9,7 @@
 #include "serving/reader.h"
 
 /* The messages of these kinds. DYNSEL_E_AGAIN: not now. Any other failure is to be answered. */
-dynsel_status dynsel_serving_copy(const dynsel_mpi_header *header, dynsel_reader body);
-dynsel_status dynsel_serving_fill(const dynsel_mpi_header *header, dynsel_reader body);
+dynsel_status dynsel_serving_copy(const dynsel_mpi_header *header, dynsel_served_reader body);
+dynsel_status dynsel_serving_fill(const dynsel_mpi_header *header, dynsel_served_reader body);
 
 #endif

@@ -29,8 +29,7 @@ dynsel_status dynsel_served_group_refuse(const char *detail, uint32_t number)
     return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), DYNSEL_E_INVALID, detail, number);
 }
 
-dynsel_status dynsel_served_group_begin(dynsel_served_group *group,
-                                        const dynsel_mpi_header *header)
+dynsel_status dynsel_served_group_begin(dynsel_served_group *group, const dynsel_mpi_header *header)
 {
     group->header = header;
     group->order.behind_count = 0;
@@ -45,28 +44,29 @@ dynsel_status dynsel_served_group_begin(dynsel_served_group *group,
 dynsel_status dynsel_served_group_use(dynsel_served_group *group, const dynsel_mpi_place *place,
                                       bool writes, dynsel_buffer *buffer)
 {
-    const dynsel_status status = dynsel_copy_get(place, buffer);
+    const dynsel_status status = dynsel_served_copy_get(place, buffer);
     if (status == DYNSEL_OK) {
         group->uses[group->use_count++] =
-            (dynsel_copy_use){.copy = place->copy, .writes = writes};
+            (dynsel_served_copy_use){.copy = place->copy, .writes = writes};
     }
     return status;
 }
 
 /* What it uses goes before what it is told to follow: a transfer that it follows is known then. */
-dynsel_status dynsel_served_group_order(dynsel_served_group *group, dynsel_reader rest)
+dynsel_status dynsel_served_group_order(dynsel_served_group *group, dynsel_served_reader rest)
 {
     dynsel_status held = DYNSEL_OK;
     for (uint32_t i = 0; i < group->use_count && held == DYNSEL_OK; i++) {
-        const dynsel_copy_use *const use = &group->uses[i];
-        const uint32_t brought_by = dynsel_copy_brought_by(use->copy);
-        if (dynsel_copy_is_held(use->copy, use->writes)) {
+        const dynsel_served_copy_use *const use = &group->uses[i];
+        const uint32_t brought_by = dynsel_served_copy_brought_by(use->copy);
+        if (dynsel_served_copy_is_held(use->copy, use->writes)) {
             held = DYNSEL_E_AGAIN;
         } else if (brought_by != 0) {
-            held = dynsel_order_await(&group->order, brought_by - 1);
+            held = dynsel_served_order_await(&group->order, brought_by - 1);
         }
     }
-    const dynsel_status status = dynsel_order_read(&group->order, group->header, rest, false);
+    const dynsel_status status =
+        dynsel_served_order_read(&group->order, group->header, rest, false);
     return status == DYNSEL_OK ? held : status;
 }
 
@@ -79,8 +79,8 @@ dynsel_status dynsel_served_group_depend(const dynsel_served_group *group, dynse
     return status;
 }
 
-dynsel_status dynsel_served_group_submit(const dynsel_served_group *group,
-                                         dynsel_group_fn function, void *args)
+dynsel_status dynsel_served_group_submit(const dynsel_served_group *group, dynsel_group_fn function,
+                                         void *args)
 {
     const uint64_t begin_ns = dynsel_now_ns();
     dynsel_submission submission = {0};
@@ -90,7 +90,7 @@ dynsel_status dynsel_served_group_submit(const dynsel_served_group *group,
         return dynsel_served_may_make_room(status) ? DYNSEL_E_AGAIN : status;
     }
     dynsel_served *const operation = dynsel_served_begin(group->header, DYNSEL_SERVED_RUNNING);
-    dynsel_order_keep(&group->order, operation);
+    dynsel_served_order_keep(&group->order, operation);
     operation->since_ns = begin_ns;
     operation->of.submission = submission;
     (void)dynsel_serving_look(operation); /* work in the caller is complete */
@@ -103,10 +103,10 @@ static bool is_torn(const dynsel_range *range, bool must_be_given)
            (must_be_given && range->dimensions == 0);
 }
 
-static dynsel_status read_body(const dynsel_mpi_header *header, dynsel_reader *rest,
+static dynsel_status read_body(const dynsel_mpi_header *header, dynsel_served_reader *rest,
                                dynsel_mpi_launch_body *body, const dynsel_kernel **kernel)
 {
-    if (!dynsel_reader_take(rest, body, sizeof(*body)) ||
+    if (!dynsel_served_reader_take(rest, body, sizeof(*body)) ||
         body->argument_count > CONFIG_DYNSEL_MAX_ARGUMENTS) {
         return dynsel_served_group_refuse(DYNSEL_TEXT("the message about a kernel is torn"), 0);
     }
@@ -130,38 +130,34 @@ static dynsel_status find_data(launch *l, uint32_t index)
         return dynsel_served_group_refuse(DYNSEL_TEXT("argument {} has no such access"), index);
     }
     if (place->bytes != 0) {
-        return dynsel_served_group_use(&l->group, place,
-                                       place->access != (uint32_t)DYNSEL_ACCESS_READ,
-                                       &l->buffers[index]);
+        return dynsel_served_group_use(
+            &l->group, place, place->access != (uint32_t)DYNSEL_ACCESS_READ, &l->buffers[index]);
     }
     static unsigned char nothing;
-    const dynsel_status status = empty.token == 0
-                                     ? dynsel_buffer_init(&empty, &nothing, 1, DYNSEL_RANGE(0))
-                                     : DYNSEL_OK;
+    const dynsel_status status =
+        empty.token == 0 ? dynsel_buffer_init(&empty, &nothing, 1, DYNSEL_RANGE(0)) : DYNSEL_OK;
     l->buffers[index] = empty;
     return status;
 }
 
-static dynsel_status read_arguments(launch *l, dynsel_reader *rest)
+static dynsel_status read_arguments(launch *l, dynsel_served_reader *rest)
 {
     const uint32_t count = l->body.argument_count;
     dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; i < count && status == DYNSEL_OK; i++) {
         const dynsel_mpi_argument *const argument = &l->arguments[i];
-        if (!dynsel_reader_take(rest, &l->arguments[i], sizeof(l->arguments[i]))) {
+        if (!dynsel_served_reader_take(rest, &l->arguments[i], sizeof(l->arguments[i]))) {
             status = dynsel_served_group_refuse(DYNSEL_TEXT("argument {} is torn"), i);
         } else if (argument->kind == (uint32_t)DYNSEL_ARGUMENT_DATA) {
             status = find_data(l, i);
         } else if (argument->kind == (uint32_t)DYNSEL_ARGUMENT_VALUE) {
-            l->values[i] = dynsel_reader_skip_rounded(rest, argument->bytes);
-            status = l->values[i] != NULL
-                         ? DYNSEL_OK
-                         : dynsel_served_group_refuse(
-                               DYNSEL_TEXT("the value of argument {} is torn"), i);
+            l->values[i] = dynsel_served_reader_skip_rounded(rest, argument->bytes);
+            status = l->values[i] != NULL ? DYNSEL_OK
+                                          : dynsel_served_group_refuse(
+                                                DYNSEL_TEXT("the value of argument {} is torn"), i);
         } else if (argument->kind != (uint32_t)DYNSEL_ARGUMENT_LOCAL &&
                    argument->kind != (uint32_t)DYNSEL_ARGUMENT_POINTER) {
-            status =
-                dynsel_served_group_refuse(DYNSEL_TEXT("argument {} is of no such kind"), i);
+            status = dynsel_served_group_refuse(DYNSEL_TEXT("argument {} is of no such kind"), i);
         } else {
             l->values[i] = NULL;
         }
@@ -172,9 +168,8 @@ static dynsel_status read_arguments(launch *l, dynsel_reader *rest)
 /* Two arguments with the same use of one copy are one requirement, as on rank 0. */
 static const dynsel_accessor *accessor_of(launch *l, dynsel_handler *handler, uint32_t index)
 {
-    const uint32_t access = l->arguments[index].place.bytes != 0
-                                ? l->arguments[index].place.access
-                                : (uint32_t)DYNSEL_ACCESS_READ;
+    const uint32_t access = l->arguments[index].place.bytes != 0 ? l->arguments[index].place.access
+                                                                 : (uint32_t)DYNSEL_ACCESS_READ;
     for (uint32_t i = 0; i < index; i++) {
         if (l->arguments[i].kind == (uint32_t)DYNSEL_ARGUMENT_DATA &&
             l->buffers[i].token == l->buffers[index].token && l->accessors[i].mode == access) {
@@ -217,7 +212,7 @@ static dynsel_status record_launch(dynsel_handler *handler, void *args)
                                      l->body.offset.dimensions != 0 ? &l->body.offset : NULL);
 }
 
-dynsel_status dynsel_serving_launch(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_serving_launch(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     static launch l; /* not on the stack: it is as long as a message */
     dynsel_status status = dynsel_served_group_begin(&l.group, header);
@@ -227,7 +222,7 @@ dynsel_status dynsel_serving_launch(const dynsel_mpi_header *header, dynsel_read
     return status == DYNSEL_OK ? dynsel_served_group_submit(&l.group, record_launch, &l) : status;
 }
 
-dynsel_status dynsel_serving_prepare(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_serving_prepare(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     dynsel_mpi_launch_body launched;
     const dynsel_kernel *kernel = NULL;

@@ -15,7 +15,7 @@ typedef struct copy {
     uint64_t offset;
     uint64_t bytes;
     uint32_t opening_to_send; /* how many operations wait for its data */
-    uint32_t brought_by;      /* the number + 1 of the operation that brings its data, or waits to */
+    uint32_t brought_by; /* the number + 1 of the operation that brings its data, or waits to */
     bool opening_to_receive;
 } copy;
 
@@ -28,19 +28,19 @@ static dynsel_status refuse(dynsel_status status, const char *detail, uint32_t n
     return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), status, detail, number);
 }
 
-void dynsel_copy_reset(void)
+void dynsel_served_copy_reset(void)
 {
     (void)memset(copies, 0, sizeof(copies));
     (void)memset(lost, 0, sizeof(lost));
 }
 
-bool dynsel_copy_is_held(uint32_t number, bool writes)
+bool dynsel_served_copy_is_held(uint32_t number, bool writes)
 {
     const copy *const used = &copies[number];
     return used->opening_to_receive || (writes && used->opening_to_send != 0);
 }
 
-uint32_t dynsel_copy_brought_by(uint32_t number)
+uint32_t dynsel_served_copy_brought_by(uint32_t number)
 {
     return copies[number].brought_by;
 }
@@ -66,12 +66,11 @@ static bool end_copy(copy *ended)
     return true;
 }
 
-dynsel_status dynsel_copy_get(const dynsel_mpi_place *place, dynsel_buffer *buffer)
+dynsel_status dynsel_served_copy_get(const dynsel_mpi_place *place, dynsel_buffer *buffer)
 {
     if (place->copy >= CONFIG_DYNSEL_MPI_COPIES || !is_inside(place)) {
         return refuse(DYNSEL_E_INVALID,
-                      DYNSEL_TEXT("copy {} does not lie in the memory of this rank"),
-                      place->copy);
+                      DYNSEL_TEXT("copy {} does not lie in the memory of this rank"), place->copy);
     }
     copy *const its = &copies[place->copy];
     if (its->buffer.token == 0 || its->offset != place->offset || its->bytes != place->bytes) {
@@ -93,9 +92,9 @@ dynsel_status dynsel_copy_get(const dynsel_mpi_place *place, dynsel_buffer *buff
     return DYNSEL_OK;
 }
 
-static dynsel_status read_data(dynsel_reader *body, dynsel_mpi_data_body *data)
+static dynsel_status read_data(dynsel_served_reader *body, dynsel_mpi_data_body *data)
 {
-    return dynsel_reader_take(body, data, sizeof(*data)) &&
+    return dynsel_served_reader_take(body, data, sizeof(*data)) &&
                    data->place.copy < CONFIG_DYNSEL_MPI_COPIES
                ? DYNSEL_OK
                : refuse(DYNSEL_E_INVALID, DYNSEL_TEXT("the message about a copy is torn"), 0);
@@ -112,23 +111,23 @@ static dynsel_status check_peer(uint32_t peer)
 }
 
 /* Begins a transfer in the state DYNSEL_SERVED_OPENING. */
-static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body, bool sends)
+static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader body, bool sends)
 {
-    dynsel_order order = {.behind_count = 0};
+    dynsel_served_order order = {.behind_count = 0};
     dynsel_mpi_data_body data;
     dynsel_buffer buffer;
     dynsel_status status = read_data(&body, &data);
     status = status == DYNSEL_OK ? check_peer(data.peer) : status;
-    if (status == DYNSEL_OK && dynsel_copy_is_held(data.place.copy, !sends)) {
+    if (status == DYNSEL_OK && dynsel_served_copy_is_held(data.place.copy, !sends)) {
         return DYNSEL_E_AGAIN;
     }
-    status = status == DYNSEL_OK ? dynsel_order_read(&order, header, body, true) : status;
-    status = status == DYNSEL_OK ? dynsel_copy_get(&data.place, &buffer) : status;
+    status = status == DYNSEL_OK ? dynsel_served_order_read(&order, header, body, true) : status;
+    status = status == DYNSEL_OK ? dynsel_served_copy_get(&data.place, &buffer) : status;
     if (status != DYNSEL_OK) {
         return status;
     }
     dynsel_served *const operation = dynsel_served_begin(header, DYNSEL_SERVED_OPENING);
-    dynsel_order_keep(&order, operation);
+    dynsel_served_order_keep(&order, operation);
     operation->place = data.place.copy;
     operation->of.data.peer = data.peer;
     operation->of.data.sends = sends;
@@ -137,21 +136,21 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body, 
     } else {
         copies[data.place.copy].opening_to_receive = true;
     }
-    (void)dynsel_copy_look(operation);
+    (void)dynsel_served_copy_look(operation);
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_copy_bring(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_served_copy_bring(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     return begin(header, body, false);
 }
 
-dynsel_status dynsel_copy_fetch(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_served_copy_fetch(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     return begin(header, body, true);
 }
 
-bool dynsel_copy_release(uint32_t number)
+bool dynsel_served_copy_release(uint32_t number)
 {
     return number >= CONFIG_DYNSEL_MPI_COPIES || end_copy(&copies[number]);
 }
@@ -193,10 +192,10 @@ static bool open(dynsel_served *operation)
     }
     const dynsel_status status =
         operation->dependency_failed
-            ? dynsel_order_fail(dynsel_served_number(operation))
+            ? dynsel_served_order_fail(dynsel_served_number(operation))
             : dynsel_host_accessor_open_for(
-                  accessor, used->buffer,
-                  sends ? DYNSEL_ACCESS_READ : DYNSEL_ACCESS_DISCARD_WRITE, 0);
+                  accessor, used->buffer, sends ? DYNSEL_ACCESS_READ : DYNSEL_ACCESS_DISCARD_WRITE,
+                  0);
     if (status == DYNSEL_E_TIMEOUT || status == DYNSEL_E_BUSY ||
         (status == DYNSEL_E_FULL && dynsel_served_count() > 1)) {
         return false;
@@ -217,7 +216,7 @@ static bool open(dynsel_served *operation)
     return true;
 }
 
-bool dynsel_copy_look(dynsel_served *operation)
+bool dynsel_served_copy_look(dynsel_served *operation)
 {
     if (operation->state == (uint8_t)DYNSEL_SERVED_OPENING) {
         return open(operation);
@@ -245,7 +244,7 @@ static bool is_transfer(const dynsel_served *operation)
            operation->kind == (uint8_t)DYNSEL_MPI_FETCH;
 }
 
-void dynsel_copy_abandon(dynsel_served *operation)
+void dynsel_served_copy_abandon(dynsel_served *operation)
 {
     if (!is_transfer(operation)) {
         return;
@@ -263,7 +262,7 @@ void dynsel_copy_abandon(dynsel_served *operation)
     }
 }
 
-void dynsel_copy_lose_rank(uint32_t rank)
+void dynsel_served_copy_lose_rank(uint32_t rank)
 {
     if (rank >= CONFIG_DYNSEL_MPI_RANKS) {
         return;
@@ -274,12 +273,12 @@ void dynsel_copy_lose_rank(uint32_t rank)
         dynsel_served *const operation = next;
         next = dynsel_served_after(operation);
         if (is_transfer(operation) && operation->of.data.peer == rank) {
-            dynsel_copy_abandon(operation);
+            dynsel_served_copy_abandon(operation);
         }
     }
 }
 
-bool dynsel_copy_end_all(void)
+bool dynsel_served_copy_end_all(void)
 {
     bool all = true;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MPI_COPIES; i++) {

@@ -148,8 +148,7 @@ static bool send(uint32_t number, const dynsel_error *error, const dynsel_served
         }
     }
     (void)memcpy(answer.body, &done, sizeof(done));
-    answer.header =
-        (dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_DONE, .operation = number};
+    answer.header = (dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_DONE, .operation = number};
     return dynsel_mpi_send(0, &answer, bytes, DYNSEL_MPI_TAG_MESSAGE);
 }
 

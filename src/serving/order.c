@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 
-dynsel_status dynsel_order_fail(uint32_t number)
+dynsel_status dynsel_served_order_fail(uint32_t number)
 {
     return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), DYNSEL_E_DEPENDENCY,
                           DYNSEL_TEXT("operation {} failed, which it was to follow"), number);
@@ -15,7 +15,7 @@ static dynsel_status refuse(uint32_t number)
                           DYNSEL_TEXT("what operation {} follows is torn"), number);
 }
 
-static bool has(const dynsel_order *order, uint32_t number)
+static bool has(const dynsel_served_order *order, uint32_t number)
 {
     for (uint32_t i = 0; i < order->awaits_count; i++) {
         if (order->awaits[i] == number) {
@@ -25,7 +25,7 @@ static bool has(const dynsel_order *order, uint32_t number)
     return false;
 }
 
-dynsel_status dynsel_order_await(dynsel_order *order, uint32_t number)
+dynsel_status dynsel_served_order_await(dynsel_served_order *order, uint32_t number)
 {
     if (has(order, number)) {
         return DYNSEL_OK;
@@ -37,15 +37,15 @@ dynsel_status dynsel_order_await(dynsel_order *order, uint32_t number)
     return DYNSEL_OK;
 }
 
-static dynsel_status follow(dynsel_order *order, uint32_t number, bool waits)
+static dynsel_status follow(dynsel_served_order *order, uint32_t number, bool waits)
 {
     const dynsel_served *const operation = dynsel_served_at(number);
     const dynsel_served_state state = (dynsel_served_state)operation->state;
     if (state == DYNSEL_SERVED_NOTHING || state == DYNSEL_SERVED_ENDED) {
-        return operation->failed ? dynsel_order_fail(number) : DYNSEL_OK;
+        return operation->failed ? dynsel_served_order_fail(number) : DYNSEL_OK;
     }
     if (waits) {
-        return dynsel_order_await(order, number);
+        return dynsel_served_order_await(order, number);
     }
     if (state == DYNSEL_SERVED_RUNNING) {
         order->behind[order->behind_count++] = &operation->of.submission;
@@ -54,15 +54,15 @@ static dynsel_status follow(dynsel_order *order, uint32_t number, bool waits)
     return has(order, number) ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
-dynsel_status dynsel_order_read(dynsel_order *order, const dynsel_mpi_header *header,
-                                dynsel_reader rest, bool waits)
+dynsel_status dynsel_served_order_read(dynsel_served_order *order, const dynsel_mpi_header *header,
+                                       dynsel_served_reader rest, bool waits)
 {
     dynsel_status result = DYNSEL_OK;
     if (header->after_count > (uint32_t)DYNSEL_MOST_AFTER ||
         rest.left != header->after_count * sizeof(uint32_t)) {
         return refuse(header->operation);
     }
-    for (uint32_t number = 0; dynsel_reader_take(&rest, &number, sizeof(number));) {
+    for (uint32_t number = 0; dynsel_served_reader_take(&rest, &number, sizeof(number));) {
         if (number >= DYNSEL_MPI_OPERATIONS || number == header->operation) {
             return refuse(header->operation);
         }
@@ -75,7 +75,7 @@ dynsel_status dynsel_order_read(dynsel_order *order, const dynsel_mpi_header *he
     return result;
 }
 
-void dynsel_order_keep(const dynsel_order *order, dynsel_served *operation)
+void dynsel_served_order_keep(const dynsel_served_order *order, dynsel_served *operation)
 {
     for (uint32_t i = 0; i < order->awaits_count; i++) {
         dynsel_served_await(operation, order->awaits[i]);

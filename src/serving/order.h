@@ -18,15 +18,15 @@
 #include "serving/operations.h"
 #include "serving/reader.h"
 
-typedef struct dynsel_order {
+typedef struct dynsel_served_order {
     const dynsel_submission *behind[DYNSEL_MOST_AFTER]; /* work that goes on */
     uint32_t behind_count;
     uint32_t awaits[DYNSEL_SERVED_AWAITS]; /* numbers of transfers that go on */
     uint32_t awaits_count;
-} dynsel_order;
+} dynsel_served_order;
 
 /* Adds a transfer. DYNSEL_E_AGAIN: there are too many. */
-dynsel_status dynsel_order_await(dynsel_order *order, uint32_t number);
+dynsel_status dynsel_served_order_await(dynsel_served_order *order, uint32_t number);
 
 /*
  * Reads the `after` of a message, which is all that is left of it. waits: for all that goes on,
@@ -35,13 +35,13 @@ dynsel_status dynsel_order_await(dynsel_order *order, uint32_t number);
  * DYNSEL_E_INVALID: not that many numbers, or wrong ones. DYNSEL_E_DEPENDENCY: one has failed. Both
  * are the failure of the thread. DYNSEL_E_AGAIN: it cannot begin yet.
  */
-dynsel_status dynsel_order_read(dynsel_order *order, const dynsel_mpi_header *header,
-                                dynsel_reader rest, bool waits);
+dynsel_status dynsel_served_order_read(dynsel_served_order *order, const dynsel_mpi_header *header,
+                                       dynsel_served_reader rest, bool waits);
 
 /* Gives an operation that begins what it awaits. */
-void dynsel_order_keep(const dynsel_order *order, dynsel_served *operation);
+void dynsel_served_order_keep(const dynsel_served_order *order, dynsel_served *operation);
 
 /* Fails because of an operation that it was to follow. */
-dynsel_status dynsel_order_fail(uint32_t number);
+dynsel_status dynsel_served_order_fail(uint32_t number);
 
 #endif

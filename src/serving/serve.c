@@ -49,7 +49,7 @@ static dynsel_served *find(const dynsel_mpi_header *header)
 }
 
 /* Begins an operation that is answered. */
-static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body)
+static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     if (dynsel_served_at(header->operation)->state != (uint8_t)DYNSEL_SERVED_NOTHING) {
         return refuse(DYNSEL_E_INVALID, DYNSEL_TEXT("the number of an operation is in use"));
@@ -65,9 +65,9 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body)
     case DYNSEL_MPI_FILL:
         return dynsel_serving_fill(header, body);
     case DYNSEL_MPI_BRING:
-        return dynsel_copy_bring(header, body);
+        return dynsel_served_copy_bring(header, body);
     case DYNSEL_MPI_FETCH:
-        return dynsel_copy_fetch(header, body);
+        return dynsel_served_copy_fetch(header, body);
     case DYNSEL_MPI_PREPARE:
         return dynsel_serving_prepare(header, body);
 #endif
@@ -77,7 +77,7 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_reader body)
 }
 
 /* True: the message is done with. */
-static bool begin_or_answer(const dynsel_mpi_header *header, dynsel_reader body)
+static bool begin_or_answer(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     if (find(header) == NULL) {
         return true;
@@ -91,7 +91,7 @@ static bool begin_or_answer(const dynsel_mpi_header *header, dynsel_reader body)
 }
 
 /* True: the message is done with; false: it stays at the head of the line. */
-static bool take(const dynsel_mpi_header *header, dynsel_reader body)
+static bool take(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     switch (header->kind) {
     case DYNSEL_MPI_PING:
@@ -102,14 +102,14 @@ static bool take(const dynsel_mpi_header *header, dynsel_reader body)
         return true;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     case DYNSEL_MPI_RELEASE:
-        return dynsel_copy_release(header->operation);
+        return dynsel_served_copy_release(header->operation);
     case DYNSEL_MPI_ABANDON:
         if (find(header) != NULL) {
-            dynsel_copy_abandon(find(header));
+            dynsel_served_copy_abandon(find(header));
         }
         return true;
     case DYNSEL_MPI_LOST:
-        dynsel_copy_lose_rank(header->operation);
+        dynsel_served_copy_lose_rank(header->operation);
         return true;
 #endif
     default:
@@ -131,7 +131,7 @@ static bool take_messages(void)
         if (rank == 0) {
             heard_ns = dynsel_now_ns();
             const dynsel_mpi_header header = message->header;
-            if (!take(&header, dynsel_reader_of(message, body_bytes))) {
+            if (!take(&header, dynsel_served_reader_of(message, body_bytes))) {
                 break;
             }
         }
@@ -149,7 +149,7 @@ static bool look_at(dynsel_served *operation)
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     if (operation->state == (uint8_t)DYNSEL_SERVED_OPENING ||
         operation->state == (uint8_t)DYNSEL_SERVED_MOVING) {
-        return dynsel_copy_look(operation);
+        return dynsel_served_copy_look(operation);
     }
 #endif
     return false;
@@ -232,7 +232,7 @@ static void cancel_all(void)
         dynsel_served *const operation = next;
         next = dynsel_served_after(operation);
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-        dynsel_copy_abandon(operation);
+        dynsel_served_copy_abandon(operation);
 #endif
         dynsel_serving_cancel(operation);
     }
@@ -268,7 +268,7 @@ static void begin_serving(void)
 {
     dynsel_served_reset();
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    dynsel_copy_reset();
+    dynsel_served_copy_reset();
     dynsel_serving_reset_commands();
 #endif
     heard_ns = dynsel_now_ns();
@@ -282,7 +282,7 @@ static void begin_serving(void)
 static void end_serving(void)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    (void)dynsel_copy_end_all();
+    (void)dynsel_served_copy_end_all();
     dynsel_serving_end_commands();
 #endif
     (void)dynsel_serving_deinit();

@@ -76,13 +76,13 @@ static dynsel_status refuse(const char *detail, uint32_t number)
     return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), DYNSEL_E_INVALID, detail, number);
 }
 
-static dynsel_status check_task(const dynsel_mpi_header *header, dynsel_reader *body,
+static dynsel_status check_task(const dynsel_mpi_header *header, dynsel_served_reader *body,
                                 dynsel_mpi_task_body *task)
 {
     if (header->resource >= policy_count) {
         return refuse(DYNSEL_TEXT("this rank has no resource {}"), header->resource);
     }
-    if (!dynsel_reader_take(body, task, sizeof(*task)) || task->bytes > body->left ||
+    if (!dynsel_served_reader_take(body, task, sizeof(*task)) || task->bytes > body->left ||
         body->left != DYNSEL_MPI_ROUND(task->bytes) || header->after_count != 0) {
         return refuse(DYNSEL_TEXT("the message about a task is torn"), 0);
     }
@@ -95,7 +95,7 @@ static dynsel_status check_task(const dynsel_mpi_header *header, dynsel_reader *
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_reader body)
+dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     dynsel_mpi_task_body task;
     dynsel_status status = check_task(header, &body, &task);

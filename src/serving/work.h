@@ -21,7 +21,7 @@ bool dynsel_serving_deinit(void);
 dynsel_policy *dynsel_serving_policy(uint8_t resource);
 
 /* The message of this kind. DYNSEL_E_AGAIN: not now. Any other failure is to be answered. */
-dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_reader body);
+dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served_reader body);
 
 /* Looks at work that the library has accepted: answers when it is complete. True: it was. */
 bool dynsel_serving_look(dynsel_served *operation);
