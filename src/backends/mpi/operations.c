@@ -13,6 +13,7 @@
 
 enum {
     LOOK_EVERY = 64,    /* calls without news between two looks at the clock */
+    SPINS = 1000,       /* calls without news before a wait yields: some 50 us */
     PINGS_OF_SILENCE = 4, /* after this part of the time a rank that owes an answer is pinged */
     PINGS_OF_IDLE = 20    /* and one that does not, so that it goes on serving */
 };
@@ -163,7 +164,7 @@ void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 }
 
 /* Data of a failed operation do not come; those that are late are not waited for. */
-static void end_if_over(dynsel_mpi_operation *operation)
+static void end_if_over(dynsel_mpi_operation *operation, uint64_t now_ns)
 {
     if (!operation->used || operation->unanswered != 0) {
         return;
@@ -180,7 +181,7 @@ static void end_if_over(dynsel_mpi_operation *operation)
         }
     }
     if (!has_ended(operation)) {
-        operation->ended_ns = dynsel_now_ns();
+        operation->ended_ns = now_ns;
         dynsel_word_store_release(&operation->ended, 1);
     }
     if (operation->released && !(operation->has_data && operation->transfer.listed)) {
@@ -191,7 +192,10 @@ static void end_if_over(dynsel_mpi_operation *operation)
 void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
 {
     operation->released = true;
-    end_if_over(operation);
+    if (has_ended(operation) && operation->unanswered == 0 &&
+        !(operation->has_data && operation->transfer.listed)) {
+        make_free(operation);
+    }
 }
 
 /* The text of a failure stays with its rank until that has another one. */
@@ -203,7 +207,8 @@ static void keep_text(uint32_t rank, const unsigned char *text, uint32_t bytes)
     kept[fits] = '\0';
 }
 
-static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes)
+static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes,
+                        uint64_t now_ns)
 {
     const uint32_t number = message->header.operation;
     dynsel_mpi_done_body done;
@@ -231,7 +236,7 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
         (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
     }
-    end_if_over(operation);
+    end_if_over(operation, now_ns);
 }
 
 static void take_messages(uint64_t now_ns)
@@ -246,7 +251,7 @@ static void take_messages(uint64_t now_ns)
             record->asked_ns = 0;
             record->left = record->left || message->header.kind == DYNSEL_MPI_BYE;
             if (message->header.kind == DYNSEL_MPI_DONE) {
-                take_answer(rank, message, body_bytes);
+                take_answer(rank, message, body_bytes, now_ns);
             }
         }
         dynsel_mpi_took_message();
@@ -254,13 +259,13 @@ static void take_messages(uint64_t now_ns)
 }
 
 /* Data end without a message. */
-static void look_at_data(void)
+static void look_at_data(uint64_t now_ns)
 {
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS && with_data != 0; i++) {
         const dynsel_mpi_operation *const operation = &operations[i];
         if (operation->used && operation->has_data &&
             (!has_ended(operation) || operation->released)) {
-            end_if_over(&operations[i]);
+            end_if_over(&operations[i], now_ns);
         }
     }
 }
@@ -271,6 +276,7 @@ void dynsel_mpi_lose(uint32_t rank, int code)
     if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
     }
+    const uint64_t now_ns = dynsel_now_ns();
     dynsel_word_store_release(&record->lost, 1);
     first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
@@ -288,7 +294,7 @@ void dynsel_mpi_lose(uint32_t rank, int code)
         if (operation->unanswered != 0) {
             dynsel_mpi_tell(other, DYNSEL_MPI_ABANDON, i);
         }
-        end_if_over(operation);
+        end_if_over(operation, now_ns);
     }
     record->owed = 0;
 }
@@ -330,14 +336,15 @@ bool dynsel_mpi_advance(void)
 {
     if (dynsel_mpi_pump()) {
         without_news = 0;
-        take_messages(dynsel_now_ns());
-        look_at_data();
+        const uint64_t now_ns = dynsel_now_ns();
+        take_messages(now_ns);
+        look_at_data(now_ns);
         return true;
     }
     if (++without_news % LOOK_EVERY == 0) {
         const uint64_t now_ns = dynsel_now_ns();
         take_messages(now_ns);
-        look_at_data();
+        look_at_data(now_ns);
         look_for_silence(now_ns);
     }
     return false;
@@ -377,8 +384,8 @@ dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
         const bool moved = dynsel_mpi_advance();
         dynsel_spinlock_release(&dynsel_mpi_lock);
         round = moved ? 0 : round + 1;
-        if (!moved) {
-            dynsel_pause_for_copy(round - 1);
+        if (round > SPINS) {
+            dynsel_pause_for_copy(round - SPINS);
         }
     }
     return dynsel_mpi_operation_result(operation);
