@@ -126,7 +126,8 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader
     if (status != DYNSEL_OK) {
         return status;
     }
-    dynsel_served *const operation = dynsel_served_begin(header, DYNSEL_SERVED_OPENING, dynsel_now_ns());
+    dynsel_served *const operation =
+        dynsel_served_begin(header, DYNSEL_SERVED_OPENING, dynsel_now_ns());
     dynsel_served_order_keep(&order, operation);
     operation->place = data.place.copy;
     operation->of.data.peer = data.peer;

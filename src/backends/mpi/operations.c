@@ -12,15 +12,17 @@
 #include "port/pause.h"
 
 enum {
-    LOOK_EVERY = 64,    /* calls without news between two looks at the clock */
-    SPINS = 1000,       /* calls without news before a wait yields: some 50 us */
+    LOOK_EVERY = 64,      /* calls without news between two looks at the clock */
+    LOOK_ANYWAY = 4096,   /* calls with news, likewise: other ranks may be silent */
+    SPINS = 1000,         /* calls without news before a wait yields: some 50 us */
     PINGS_OF_SILENCE = 4, /* after this part of the time a rank that owes an answer is pinged */
     PINGS_OF_IDLE = 20    /* and one that does not, so that it goes on serving */
 };
 
 static dynsel_mpi_operation operations[DYNSEL_MPI_OPERATIONS];
 static uint32_t first_free; /* place + 1; 0: none */
-static uint32_t with_data; /* operations whose data may be on their way */
+static uint32_t with_data;  /* operations whose data may be on their way */
+static uint32_t with_news;  /* calls since the last look at the clock */
 static uint32_t without_news;
 static uint32_t first_lost;
 
@@ -121,8 +123,7 @@ static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_
 }
 
 dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
-                                                 size_t body_bytes,
-                                                 const dynsel_mpi_exchange *with)
+                                                 size_t body_bytes, const dynsel_mpi_exchange *with)
 {
     dynsel_mpi_operation *const operation = take_place(rank);
     if (operation == NULL) {
@@ -164,7 +165,7 @@ void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 }
 
 /* Data of a failed operation do not come; those that are late are not waited for. */
-static void end_if_over(dynsel_mpi_operation *operation, uint64_t now_ns)
+static void end_if_over(dynsel_mpi_operation *operation)
 {
     if (!operation->used || operation->unanswered != 0) {
         return;
@@ -180,10 +181,7 @@ static void end_if_over(dynsel_mpi_operation *operation, uint64_t now_ns)
             operation->code = operation->transfer.code;
         }
     }
-    if (!has_ended(operation)) {
-        operation->ended_ns = now_ns;
-        dynsel_word_store_release(&operation->ended, 1);
-    }
+    dynsel_word_store_release(&operation->ended, 1);
     if (operation->released && !(operation->has_data && operation->transfer.listed)) {
         make_free(operation);
     }
@@ -207,8 +205,7 @@ static void keep_text(uint32_t rank, const unsigned char *text, uint32_t bytes)
     kept[fits] = '\0';
 }
 
-static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes,
-                        uint64_t now_ns)
+static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes)
 {
     const uint32_t number = message->header.operation;
     dynsel_mpi_done_body done;
@@ -236,10 +233,10 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
         (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
     }
-    end_if_over(operation, now_ns);
+    end_if_over(operation);
 }
 
-static void take_messages(uint64_t now_ns)
+static void take_messages(void)
 {
     uint32_t rank = 0;
     size_t body_bytes = 0;
@@ -247,11 +244,11 @@ static void take_messages(uint64_t now_ns)
     for (; message != NULL; message = dynsel_mpi_next_message(&rank, &body_bytes)) {
         dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
         if (!dynsel_mpi_is_lost(rank)) { /* one that was thought lost may still speak */
-            record->heard_ns = now_ns;
+            record->heard = true;
             record->asked_ns = 0;
             record->left = record->left || message->header.kind == DYNSEL_MPI_BYE;
             if (message->header.kind == DYNSEL_MPI_DONE) {
-                take_answer(rank, message, body_bytes, now_ns);
+                take_answer(rank, message, body_bytes);
             }
         }
         dynsel_mpi_took_message();
@@ -259,13 +256,13 @@ static void take_messages(uint64_t now_ns)
 }
 
 /* Data end without a message. */
-static void look_at_data(uint64_t now_ns)
+static void look_at_data(void)
 {
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS && with_data != 0; i++) {
         const dynsel_mpi_operation *const operation = &operations[i];
         if (operation->used && operation->has_data &&
             (!has_ended(operation) || operation->released)) {
-            end_if_over(&operations[i], now_ns);
+            end_if_over(&operations[i]);
         }
     }
 }
@@ -276,7 +273,6 @@ void dynsel_mpi_lose(uint32_t rank, int code)
     if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
     }
-    const uint64_t now_ns = dynsel_now_ns();
     dynsel_word_store_release(&record->lost, 1);
     first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
@@ -294,7 +290,7 @@ void dynsel_mpi_lose(uint32_t rank, int code)
         if (operation->unanswered != 0) {
             dynsel_mpi_tell(other, DYNSEL_MPI_ABANDON, i);
         }
-        end_if_over(operation, now_ns);
+        end_if_over(operation);
     }
     record->owed = 0;
 }
@@ -306,6 +302,10 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     const int code = dynsel_mpi_failure_of(rank);
     if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
+    }
+    if (record->heard) {
+        record->heard = false;
+        record->heard_ns = now_ns;
     }
     if (code != 0 || (record->asked_ns != 0 && now_ns - record->asked_ns > silence_ns)) {
         dynsel_mpi_lose(rank, code);
@@ -336,16 +336,17 @@ bool dynsel_mpi_advance(void)
 {
     if (dynsel_mpi_pump()) {
         without_news = 0;
-        const uint64_t now_ns = dynsel_now_ns();
-        take_messages(now_ns);
-        look_at_data(now_ns);
+        take_messages();
+        look_at_data();
+        if (++with_news % LOOK_ANYWAY == 0) {
+            look_for_silence(dynsel_now_ns());
+        }
         return true;
     }
     if (++without_news % LOOK_EVERY == 0) {
-        const uint64_t now_ns = dynsel_now_ns();
-        take_messages(now_ns);
-        look_at_data(now_ns);
-        look_for_silence(now_ns);
+        take_messages();
+        look_at_data();
+        look_for_silence(dynsel_now_ns());
     }
     return false;
 }
@@ -368,13 +369,13 @@ dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation)
     if (dynsel_mpi_is_lost(rank) || (operation->peer != 0 && dynsel_mpi_is_lost(operation->peer))) {
         return dynsel_mpi_fail_lost(dynsel_mpi_is_lost(rank) ? rank : operation->peer);
     }
-    return dynsel_fail(&(const dynsel_error){
-        .status = operation->status,
-        .code = operation->code,
-        .number = rank,
-        .function = DYNSEL_TEXT("dynsel_mpi_serve"),
-        .subject = DYNSEL_TEXT("another rank"),
-        .detail = DYNSEL_TEXT(dynsel_mpi_ranks[rank].failure)});
+    return dynsel_fail(
+        &(const dynsel_error){.status = operation->status,
+                              .code = operation->code,
+                              .number = rank,
+                              .function = DYNSEL_TEXT("dynsel_mpi_serve"),
+                              .subject = DYNSEL_TEXT("another rank"),
+                              .detail = DYNSEL_TEXT(dynsel_mpi_ranks[rank].failure)});
 }
 
 dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
