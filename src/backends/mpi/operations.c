@@ -230,6 +230,10 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     if (done.status != DYNSEL_OK) {
         keep_text(rank, message->body + sizeof(done), done.text_bytes);
         note_failure(operation, (dynsel_status)done.status, done.code);
+        if (operation->unanswered != 0) { /* the other side of a transfer waits for this one */
+            dynsel_mpi_tell(rank == operation->rank ? operation->peer : operation->rank,
+                            DYNSEL_MPI_ABANDON, number);
+        }
     } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
         (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
     }
