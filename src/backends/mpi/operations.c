@@ -110,6 +110,12 @@ static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, 
     }
 }
 
+/* The bit of a rank that takes part. */
+static uint8_t owed_by(const dynsel_mpi_operation *operation, uint32_t rank)
+{
+    return rank == operation->rank ? DYNSEL_MPI_OWED_BY_RANK : DYNSEL_MPI_OWED_BY_PEER;
+}
+
 static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
                      size_t body_bytes)
 {
@@ -117,7 +123,7 @@ static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_
     if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
         return false;
     }
-    operation->unanswered++;
+    operation->owed |= owed_by(operation, rank);
     dynsel_mpi_ranks[rank].owed++;
     return true;
 }
@@ -167,7 +173,7 @@ void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 /* Data of a failed operation do not come; those that are late are not waited for. */
 static void end_if_over(dynsel_mpi_operation *operation)
 {
-    if (!operation->used || operation->unanswered != 0) {
+    if (!operation->used || operation->owed != 0) {
         return;
     }
     if (operation->has_data && !has_ended(operation)) {
@@ -190,7 +196,7 @@ static void end_if_over(dynsel_mpi_operation *operation)
 void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
 {
     operation->released = true;
-    if (has_ended(operation) && operation->unanswered == 0 &&
+    if (has_ended(operation) && operation->owed == 0 &&
         !(operation->has_data && operation->transfer.listed)) {
         make_free(operation);
     }
@@ -218,11 +224,12 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     const bool fits = done.text_bytes <= DYNSEL_MPI_ERROR_BYTES &&
                       (done.back_bytes == 0 || back_at + (size_t)done.back_bytes <= body_bytes) &&
                       sizeof(done) + (size_t)done.text_bytes <= body_bytes;
-    if (!operation->used || operation->unanswered == 0 || !fits ||
+    const uint8_t its = owed_by(operation, rank);
+    if (!operation->used || !fits || (operation->owed & its) == 0 ||
         (operation->rank != rank && operation->peer != rank)) {
         return;
     }
-    operation->unanswered--;
+    operation->owed &= (uint8_t)~its;
     dynsel_mpi_ranks[rank].owed--;
     if (rank == operation->rank) {
         operation->took_ns = done.took_ns;
@@ -230,7 +237,7 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     if (done.status != DYNSEL_OK) {
         keep_text(rank, message->body + sizeof(done), done.text_bytes);
         note_failure(operation, (dynsel_status)done.status, done.code);
-        if (operation->unanswered != 0) { /* the other side of a transfer waits for this one */
+        if (operation->owed != 0) { /* the other side of a transfer waits for this one */
             dynsel_mpi_tell(rank == operation->rank ? operation->peer : operation->rank,
                             DYNSEL_MPI_ABANDON, number);
         }
@@ -240,8 +247,14 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     end_if_over(operation);
 }
 
+/* An answer may lead to a message, and that to this function again where no more can leave. */
 static void take_messages(void)
 {
+    static bool is_taking;
+    if (is_taking) {
+        return;
+    }
+    is_taking = true;
     uint32_t rank = 0;
     size_t body_bytes = 0;
     const dynsel_mpi_message *message = dynsel_mpi_next_message(&rank, &body_bytes);
@@ -257,6 +270,7 @@ static void take_messages(void)
         }
         dynsel_mpi_took_message();
     }
+    is_taking = false;
 }
 
 /* Data end without a message. */
@@ -281,17 +295,18 @@ void dynsel_mpi_lose(uint32_t rank, int code)
     first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
         dynsel_mpi_operation *const operation = &operations[i];
-        if (!operation->used || operation->unanswered == 0 ||
+        const uint8_t its = owed_by(operation, rank);
+        if (!operation->used || (operation->owed & its) == 0 ||
             (operation->rank != rank && operation->peer != rank)) {
             continue;
         }
         const uint32_t other = operation->rank == rank ? operation->peer : operation->rank;
-        operation->unanswered--;
+        operation->owed &= (uint8_t)~its;
         note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, code);
         if (operation->has_data) {
             dynsel_mpi_transfer_abandon(&operation->transfer);
         }
-        if (operation->unanswered != 0) {
+        if (operation->owed != 0) {
             dynsel_mpi_tell(other, DYNSEL_MPI_ABANDON, i);
         }
         end_if_over(operation);

@@ -18,10 +18,12 @@
 #include "backends/mpi/transport.h"
 #include "port/atomic.h"
 
+enum { DYNSEL_MPI_OWED_BY_RANK = 1, DYNSEL_MPI_OWED_BY_PEER = 2 };
+
 typedef struct dynsel_mpi_operation {
-    uint32_t rank;      /* that it was sent to */
-    uint32_t peer;      /* the other rank of a transfer between two; 0: none */
-    uint8_t unanswered; /* ranks that owe an answer */
+    uint32_t rank; /* that it was sent to */
+    uint32_t peer; /* the other rank of a transfer between two; 0: none */
+    uint8_t owed;  /* answers: DYNSEL_MPI_OWED_BY_RANK, DYNSEL_MPI_OWED_BY_PEER */
     bool used;
     bool released;
     bool has_data;     /* between that rank and rank 0: `transfer` */
