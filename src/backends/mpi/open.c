@@ -348,14 +348,19 @@ dynsel_status dynsel_mpi_open(const dynsel_mpi_options *options)
     return status;
 }
 
-/* Waits until the others have said goodbye; those that do not are lost. */
+static void tell_the_others(dynsel_mpi_end_kind end)
+{
+    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
+        dynsel_mpi_tell(rank, DYNSEL_MPI_END, (uint32_t)end);
+    }
+}
+
+/* Waits until the others have said goodbye; those that do not are lost. Then lets them go. */
 static void part(void)
 {
     const uint64_t deadline_ns = dynsel_now_ns() + dynsel_mpi.options.silence_ns;
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
-    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
-        dynsel_mpi_tell(rank, DYNSEL_MPI_END, 0);
-    }
+    tell_the_others(DYNSEL_MPI_NO_MORE);
     uint32_t staying = 1;
     for (uint32_t round = 0; staying != 0 && dynsel_now_ns() < deadline_ns;) {
         round = dynsel_mpi_advance() ? 0 : round + 1;
@@ -367,6 +372,12 @@ static void part(void)
     }
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
         dynsel_mpi_lose(rank, 0);
+    }
+    tell_the_others(dynsel_mpi_first_lost() == 0 ? DYNSEL_MPI_END_CLEAN : DYNSEL_MPI_END_LOSSES);
+    const uint64_t sent_by_ns = dynsel_now_ns() + dynsel_mpi.options.silence_ns;
+    for (uint32_t round = 0; dynsel_mpi_is_sending() && dynsel_now_ns() < sent_by_ns; round++) {
+        (void)dynsel_mpi_pump();
+        dynsel_mpi_step_aside(round);
     }
     dynsel_spinlock_release(&dynsel_mpi_lock);
 }
