@@ -5,14 +5,15 @@
  *
  * Ranks 1 and 2 stay alive. The others die one after the other, each at another step of the
  * scenario. DYNSEL_TEST_FIRST_STEP and _STRIDE: those steps; a scenario that is over before the
- * step ends its sweep. The whole sweep: the first step from 1 to the stride, with a stride that
- * reaches the end of the scenarios.
+ * step ends its sweep; DYNSEL_TEST_SCENARIO: only this one, with all ranks. DYNSEL_TEST_STOP: they
+ * do not die, but stop (SIGSTOP) until they have been given up, and then go on.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dynsel/dynsel.h>
 
 #include <string.h>
+#include <unistd.h>
 
 #include "backends/mpi/operations.h"
 #include "mpi/dies.h"
@@ -30,8 +31,9 @@ enum {
 
 #define WITHIN_NS UINT64_C(20000000000) /* everything ends on a machine with other work */
 
-static uint32_t dying;      /* the rank whose turn it is */
+static uint32_t dying; /* the rank whose turn it is */
 static uint32_t death_step;
+static int64_t process; /* of that rank */
 
 typedef struct order_to_die {
     uint32_t steps;
@@ -45,6 +47,16 @@ static dynsel_status arm(const dynsel_resource *where, void *args, dynsel_event 
     (void)done;
     dies_by = its->by;
     atomic_store(&steps_left, its->steps);
+    return DYNSEL_OK;
+}
+
+/* The process, so that it can go on. */
+static dynsel_status tell_process(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    int64_t *const its = args;
+    (void)where;
+    (void)done;
+    *its = getpid();
     return DYNSEL_OK;
 }
 
@@ -317,7 +329,8 @@ static void begin(void)
 {
     dynsel_resource three[3];
     const uint32_t its[3] = {1, 2, dying};
-    order_to_die order = {.steps = death_step, .by = SIGKILL};
+    order_to_die order = {.steps = death_step,
+                          .by = getenv("DYNSEL_TEST_STOP") != NULL ? SIGSTOP : SIGKILL};
     size_t count = 0;
     for (uint32_t i = 0; i < 3; i++) {
         assert_status(DYNSEL_OK, dynsel_mpi_resources(its[i], &three[i], 1, &count));
@@ -327,6 +340,8 @@ static void begin(void)
     }
     const dynsel_options all = {.resources = three, .count = 3};
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&in_turn, &all, 0));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_and_wait(&on[2].policy, &DYNSEL_TASK(tell_process, &process)));
     (void)may_fail(dynsel_submit_and_wait(&on[2].policy, &DYNSEL_TASK(arm, &order)));
 }
 
@@ -381,6 +396,7 @@ static bool play(const struct scenario *scenario)
     const bool alive = is_alive();
     const uint64_t took_ns = dynsel_now_ns() - begin_ns;
     if (!alive) {
+        (void)kill((pid_t)process, SIGCONT);
         later_work();
     }
     end();
@@ -428,15 +444,29 @@ int main(void)
     static const dynsel_kernel *const kernels[] = {&add, &triple};
     static const dynsel_mpi_task tasks[] = {
         {.function = arm, .name = "arm", .bytes = sizeof(order_to_die)},
+        {.function = tell_process, .name = "tell_process", .bytes = 8, .comes_back = true},
         {.function = find_square, .name = "find_square", .bytes = sizeof(square), .comes_back = true}};
     dynsel_mpi_options options = served_options();
     options.kernels = kernels;
     options.kernel_count = 2;
     options.tasks = tasks;
-    options.task_count = 2;
+    options.task_count = 3;
     options.idle_ns = WITHIN_NS;
+    options.own_thread = getenv("DYNSEL_TEST_OWN_THREAD") != NULL;
     options.silence_ns = number_from("DYNSEL_TEST_SILENCE_MS", SILENCE_MS) * UINT64_C(1000000);
-    served_begin(options);
+    if (dynsel_mpi_open(&options) != DYNSEL_OK) {
+        served_say("dynsel_mpi_open");
+        return 1;
+    }
+    if (dynsel_mpi_rank() != 0) {
+        const dynsel_status status = dynsel_mpi_serve();
+        const bool as_expected =
+            status == (dies_by == SIGSTOP ? DYNSEL_E_OUT_OF_SERVICE : DYNSEL_OK);
+        if (!as_expected) {
+            served_say("dynsel_mpi_serve");
+        }
+        return as_expected ? 0 : 1;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_die_at_each_step),
         cmocka_unit_test(close_tells_of_the_first_that_died),

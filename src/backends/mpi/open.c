@@ -27,7 +27,7 @@ enum { IDLE_ROUNDS = 200 /* of the library's own thread without news, before it 
 
 dynsel_mpi_state dynsel_mpi;
 
-static bool left_to_itself; /* MPI may still write to messages and data of before */
+static bool left_to_itself; /* MPI may still use the memory of before, for a lost rank */
 static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* one dynsel_mpi_open() or _close() at a time */
 
 /* The library's own thread, where that calls MPI. */
@@ -245,7 +245,7 @@ static void forget_ranks(void)
 static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread)
 {
     static const dynsel_mpi_options none = {.silence_ns = 0};
-    MPI_Comm communicator = MPI_COMM_NULL;
+    static MPI_Comm communicator; /* MPI may write it after a time limit */
     int level = MPI_THREAD_SINGLE;
     options = options != NULL ? options : &none;
     dynsel_mpi.options = *options;
@@ -258,6 +258,7 @@ static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread
     dynsel_status status = initialize(has_own_thread, &level);
     status = status == DYNSEL_OK ? join_ranks(options, has_own_thread, &communicator) : status;
     if (status != DYNSEL_OK) {
+        left_to_itself = status == DYNSEL_E_TIMEOUT;
         forget_ranks();
         return status;
     }
@@ -363,7 +364,7 @@ dynsel_status dynsel_mpi_open(const dynsel_mpi_options *options)
         status = DYNSEL_FAIL(DYNSEL_E_BUSY, "it is open: call dynsel_mpi_close() first");
     } else if (left_to_itself) {
         status = DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE,
-                             "a rank was lost, and MPI is in use for it for ever: end the program");
+                             "a rank was lost before, and MPI still waits for it: end the program");
     } else if (options != NULL && options->own_thread && !is_initialized()) {
         status = open_in_thread(options);
     } else {
