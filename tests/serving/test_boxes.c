@@ -200,15 +200,14 @@ static void box_outside_of_its_copy_is_refused(void **state)
 {
     (void)state;
     const unsigned char element = 1;
-    const dynsel_box wrong[] = {
-        {.first = COPY_BYTES, .size = {1, 1, 1}},
-        {.first = 0, .size = {1, 1, COPY_BYTES + 1}},
-        {.first = 0, .size = {1, 2, 1}, .row_pitch = COPY_BYTES},
-        {.first = 0, .size = {2, 1, 1}, .slice_pitch = COPY_BYTES},
-        {.first = 0, .size = {3, 1, 1}, .slice_pitch = SIZE_MAX / 2 + 1},
-        {.first = 0, .size = {1, SIZE_MAX, 1}, .row_pitch = SIZE_MAX},
-        {.first = SIZE_MAX, .size = {1, 1, 1}},
-        {.first = 8, .size = {1, 1, SIZE_MAX - 7}}};
+    const dynsel_box wrong[] = {{.first = COPY_BYTES, .size = {1, 1, 1}},
+                                {.first = 0, .size = {1, 1, COPY_BYTES + 1}},
+                                {.first = 0, .size = {1, 2, 1}, .row_pitch = COPY_BYTES},
+                                {.first = 0, .size = {2, 1, 1}, .slice_pitch = COPY_BYTES},
+                                {.first = 0, .size = {3, 1, 1}, .slice_pitch = SIZE_MAX / 2 + 1},
+                                {.first = 0, .size = {1, SIZE_MAX, 1}, .row_pitch = SIZE_MAX},
+                                {.first = SIZE_MAX, .size = {1, 1, 1}},
+                                {.first = 8, .size = {1, 1, SIZE_MAX - 7}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         dynsel_mpi_boxes_body body = {.to = copy_at(0), .to_box = wrong[i], .element_bytes = 1};
         push_boxes(DYNSEL_MPI_FILL, 0, &body, &element);

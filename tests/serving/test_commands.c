@@ -9,13 +9,7 @@
 #include "serving/resources.h"
 #include "test.h"
 
-enum {
-    MEMORY = 64 * 1024,
-    GUARD = 256,
-    WORDS = 512,
-    BYTES = WORDS * sizeof(uint32_t),
-    PEER = 3
-};
+enum { MEMORY = 64 * 1024, GUARD = 256, WORDS = 512, BYTES = WORDS * sizeof(uint32_t), PEER = 3 };
 
 static _Alignas(4096) unsigned char memory[MEMORY + GUARD];
 
@@ -434,9 +428,9 @@ static void kernel_is_prepared_or_fails(void **state)
 static void places_outside_of_the_memory_are_refused(void **state)
 {
     (void)state;
-    const dynsel_mpi_place wrong[] = {
-        place_of(0, MEMORY - 4, 8), place_of(0, MEMORY + 1, 0), place_of(0, UINT64_MAX, 8),
-        place_of(0, 8, UINT64_MAX), place_of(CONFIG_DYNSEL_MPI_COPIES, 0, 8)};
+    const dynsel_mpi_place wrong[] = {place_of(0, MEMORY - 4, 8), place_of(0, MEMORY + 1, 0),
+                                      place_of(0, UINT64_MAX, 8), place_of(0, 8, UINT64_MAX),
+                                      place_of(CONFIG_DYNSEL_MPI_COPIES, 0, 8)};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         request r;
         data_push(DYNSEL_MPI_BRING, 0, wrong[i], 0);

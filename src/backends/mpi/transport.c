@@ -31,7 +31,7 @@ typedef struct leaving {
     uint32_t rank;
     int tag;
     bool used;
-    bool sent; /* MPI has it: `request` */
+    bool sent;    /* MPI has it: `request` */
     bool dropped; /* its rank was lost since */
     MPI_Request request;
 } leaving;
