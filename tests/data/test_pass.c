@@ -25,7 +25,8 @@ static job look_at(dynsel_buffer buffer)
 
 static job look_at_both(void)
 {
-    return (job){.kind = FAIL, .buffers = {a, b}, .modes = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ}};
+    return (job){
+        .kind = FAIL, .buffers = {a, b}, .modes = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ}};
 }
 
 static void assert_passed(dynsel_buffer buffer, unsigned copies)

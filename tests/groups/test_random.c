@@ -117,8 +117,8 @@ static void begin_passing(test_random *random, unsigned devices)
     forget_domains();
     simulated_let_pass(&simulated);
     for (unsigned i = 0; i < devices; i++) {
-        const unsigned apart = (unsigned)(test_random_next(random) & test_random_next(random));
-        simulated.devices[i].apart = apart & (unsigned)test_random_next(random);
+        const unsigned some = (unsigned)test_random_next(random);
+        simulated.devices[i].apart = some & (unsigned)test_random_next(random);
         simulated.devices[i].shares = simulated.devices[i].shares && devices % 2 != 0;
     }
 }

@@ -5,7 +5,14 @@
 #include "support/places_fixture.h"
 #include "support/traced.h"
 
-enum { BYTES_BITS = 40, BUFFER_BITS = 11, SOURCE_AT = 51, DOMAIN_AT = 56, PASSED_AT = 62, DOMAIN_BITS = 6 };
+enum {
+    BYTES_BITS = 40,
+    BUFFER_BITS = 11,
+    SOURCE_AT = 51,
+    DOMAIN_AT = 56,
+    PASSED_AT = 62,
+    DOMAIN_BITS = 6
+};
 
 static int32_t numbers[ELEMENTS];
 static dynsel_buffer a;
