@@ -83,7 +83,7 @@ static bool is_lost(uint32_t domain, void *own)
 
 /* A copy on a lost device is marked as after a failed copy to the host, so that the next look finds
  * another one or fails with this failure. */
-bool dynsel_pass_goes_around(dynsel_uses *uses, dynsel_buffer_record *record, uint32_t source,
+void dynsel_pass_goes_around(dynsel_uses *uses, dynsel_buffer_record *record, uint32_t source,
                              const dynsel_error *failure)
 {
     dynsel_copy_record *const copy = dynsel_copy_at(record, source);
@@ -98,7 +98,5 @@ bool dynsel_pass_goes_around(dynsel_uses *uses, dynsel_buffer_record *record, ui
         copy->lost = true;
         uses->goes_around = true;
     }
-    const bool goes_around = uses->goes_around;
     dynsel_spinlock_release(&dynsel_memory_lock);
-    return goes_around;
 }
