@@ -226,15 +226,17 @@ static void copy_on_its_way_is_passed_on_when_it_came(void **state)
     run_on(1, add_to(b, 1));
     run_on(2, look_at(b)); /* learns that the two are apart */
     send_to(0, look_at(a), &looks[0]);
-    send_to(2, add_to(a, 1), &looks[1]);
+    send_to(2, total_of(a, b), &looks[1]);
     assert_int_equal(2, simulated_pending(&sim));
+    assert_int_equal(1, sim.counts.passed);
     assert_true(simulated_step(&sim, 0));
     assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&looks[1], 0));
     assert_status(DYNSEL_OK, dynsel_wait(&looks[0]));
     assert_status(DYNSEL_OK, dynsel_wait(&looks[1]));
     assert_passed(a, 2);
     assert_passed(b, 0);
-    finish_with(2, 1);
+    finish_with(1, 1);
+    assert_int_equal(ELEMENTS * (ELEMENTS + 1) / 2, others[0]);
 }
 
 /* What the source is protected from meanwhile */
@@ -372,6 +374,21 @@ static void work_waits_after_refusal(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&adds));
     assert_passed(a, 0);
     assert_moved(a, 2, 1, 0);
+    finish_with(2, 1);
+}
+
+/* What it was to write is lost then, as if nothing had been refused. */
+static void work_that_begins_after_refusal_and_fails_has_begun(void **state)
+{
+    dynsel_host_accessor seen = {0};
+    const job fails = {.kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {a}};
+    (void)state;
+    sim.devices[1].apart = 1u << sim.devices[0].domain;
+    run_on(0, add_to(a, 1));
+    assert_status(DYNSEL_E_TASK, run_job(1, &fails));
+    assert_int_equal(1, sim.counts.refused);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
+    run_on(HOST, set_all(a, 2));
     finish_with(2, 1);
 }
 
@@ -531,7 +548,6 @@ static void pass_makes_room(void **state)
 #if CONFIG_DYNSEL_RESOURCE_SETS
 static void resource_leaves_when_its_data_have_passed(void **state)
 {
-    enum { AT_ONCE = 0 };
     const dynsel_resource resources[] = {simulated_resource(&sim, 2), simulated_resource(&sim, 3)};
     const dynsel_options options = {.resources = resources, .count = 2, .may_change = true};
     dynsel_fixed_resource_policy both = {0};
@@ -542,11 +558,28 @@ static void resource_leaves_when_its_data_have_passed(void **state)
     assert_status(DYNSEL_OK, run_job_with(&both.policy, &sets));
     sim.devices[1].pace = SIMULATED_BY_HAND;
     send_to(1, add_to(a, 1), &adds);
-    assert_status(DYNSEL_E_TIMEOUT, dynsel_policy_remove_resource(&both.policy, 0, AT_ONCE));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_policy_remove_resource(&both.policy, 0, 0));
     assert_int_equal(0, sim.counts.released);
     assert_status(DYNSEL_OK, dynsel_wait(&adds));
-    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&both.policy, 0, AT_ONCE));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&both.policy, 0, 0));
     assert_int_equal(1, sim.counts.released);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&both.policy));
+    finish_with(2, 1);
+}
+
+static void withdrawn_start_does_not_hold_resource(void **state)
+{
+    const dynsel_resource resources[] = {simulated_resource(&sim, 2), simulated_resource(&sim, 3)};
+    const dynsel_options options = {.resources = resources, .count = 2, .may_change = true};
+    dynsel_fixed_resource_policy both = {0};
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&both, &options, 0));
+    sim.devices[2].apart = 1u << sim.devices[0].domain;
+    run_on(0, add_to(a, 1));
+    const job adds = add_to(a, 1);
+    assert_status(DYNSEL_OK, run_job_with(&both.policy, &adds));
+    assert_int_equal(1, sim.counts.refused);
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&both.policy, 0, 0));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&both.policy));
     finish_with(2, 1);
 }
@@ -588,6 +621,7 @@ int main(void)
         PASSING(lost_source_is_freed_only_afterwards),
         PASSING(refused_pair_goes_through_host),
         PASSING(work_waits_after_refusal),
+        PASSING(work_that_begins_after_refusal_and_fails_has_begun),
         PASSING(refusal_waits_for_passes_before),
         PASSING(failed_pass_before_refusal_is_repeated),
         PASSING(lost_device_fails_work_as_failed_fetch_does),
@@ -598,6 +632,7 @@ int main(void)
         PASSING(pass_makes_room),
 #if CONFIG_DYNSEL_RESOURCE_SETS
         PASSING(resource_leaves_when_its_data_have_passed),
+        PASSING(withdrawn_start_does_not_hold_resource),
 #endif
 #if CONFIG_DYNSEL_REPEAT
         PASSING(data_of_repeatable_work_go_through_host),
