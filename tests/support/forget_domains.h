@@ -4,6 +4,8 @@
 
 #include "data/domains.h"
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+
 /* The library forgets which domains share the host's memory, and between which nothing passes: to
  * be called while there are no buffers. */
 static inline void forget_domains(void)
@@ -13,5 +15,7 @@ static inline void forget_domains(void)
         dynsel_domains[i].apart = 0;
     }
 }
+
+#endif
 
 #endif
