@@ -117,6 +117,11 @@ typedef struct dynsel_movement {
                                 to pinned memory of the host's; see <dynsel/opencl.h> */
     uint32_t pins_refused; /**< copies whose memory on the host the driver did not pin; they move
                                 more slowly */
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    uint32_t copies_passed; /**< number of copies between the memories of two devices */
+    uint64_t bytes_passed;  /**< from one device's memory into another's, without the host's: in
+                                 neither bytes_in nor bytes_out; both domains count them */
+#endif
 } dynsel_movement;
 
 /**

@@ -168,6 +168,35 @@ typedef struct dynsel_memory_ops {
     dynsel_status (*bring)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            const dynsel_event *after, size_t after_count, dynsel_event *done);
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    /**
+     * Copies the data of `from`, a copy of the same buffer in another domain of this backend, into
+     * the copy, in place of `fetch` and `bring`: when work in a domain needs contents that are not
+     * valid in the host's memory, and are in `from`. Where they are valid in the host's memory too,
+     * `bring` is called. Neither copy is shared; where there was no copy yet, `allocate` was not
+     * offered the host's memory, unless the domain's last copy shared it: then nothing is passed.
+     * Nor for work that preserves its inputs, for its second run, for ranges, and at the end of a
+     * buffer.
+     *
+     * own, memory, after, done, DYNSEL_E_AGAIN: as of `bring`, with room in the domain of `own`.
+     * from_own: the resource through which `from` was allocated. All work that wrote `from`, and
+     * all that moved data there, is complete. The library writes, releases and evicts it only when
+     * the work has ended; meanwhile others may read it, run, `fetch` and `pass` it. Use only
+     * from->native, from->bytes and from->pin: `fetch` in another thread may change the rest.
+     *
+     * DYNSEL_E_UNSUPPORTED: not between these two domains. The data go through the host's memory,
+     * for this work and all later work. The library may have called `allocate`, and `pass` for
+     * other buffers of the work, and waits for these. After any other failure of the call it asks
+     * is_lost(from_own): if so, the work looks for another copy, or fails as it does when `fetch`
+     * fails on a lost device; otherwise the start of the work fails. A failed event: as of `bring`.
+     *
+     * May be NULL: data go through the host's memory. So they do with `marks_completion`.
+     */
+    dynsel_status (*pass)(dynsel_backend *backend, void *own, dynsel_memory *memory, void *from_own,
+                          const dynsel_memory *from, const dynsel_event *after, size_t after_count,
+                          dynsel_event *done);
+#endif
+
     /** Copies the data of the copy into the host's memory; hands shared memory to the host instead,
      * to read or also to write. contents: as above. Starts the transfer and does not wait.
      * done->native is for the backend's `poll`, `wait` and `release`; NULL if the transfer is

@@ -88,10 +88,11 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_REFUSED = 25,
     /** It depends on the work of another piece. words: 0 that piece. */
     DYNSEL_TRACE_DEPENDS = 26,
-    /** A transfer between the host's memory and a device was enqueued, or made, until now. piece:
-     * of the work that needs it, on `resource`; 0: the program does. words: 0, 1 since when; 2, 3
-     * from bit 0 on the bytes, from 40 on the buffer's number (0: a range), from 56 on the number
-     * of the device's memory, in bit 63 whether it is to the host. */
+    /** A transfer between the host's memory and a device, or between two devices, was enqueued, or
+     * made, until now. piece: of the work that needs it, on `resource`; 0: the program does. words:
+     * 0, 1 since when; 2, 3 from bit 0 on the bytes, from 40 on the buffer's number (0: a range),
+     * from 56 on the number of the device's memory, in bit 63 whether it is to the host. With bit
+     * 62 it is from the memory of another device, whose number less 1 begins at bit 51. */
     DYNSEL_TRACE_COPY = 27,
     /** The copy of results to the host, as the policy learns it. words: 0, 1 in ns. */
     DYNSEL_TRACE_READBACK = 28,

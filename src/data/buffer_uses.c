@@ -113,13 +113,43 @@ void dynsel_users_replaced(dynsel_buffer_record *record)
     }
 }
 
-static bool is_user_in(uint32_t user, uint32_t domain)
+/* Whether the copy of the buffer in the domain, or of any with NULL, is passed to the work. */
+static bool takes_from(const dynsel_uses *uses, const dynsel_buffer_record *record, uint32_t domain)
+{
+    bool takes = false;
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    for (uint32_t i = 0; i < uses->count && domain != DYNSEL_HOST_DOMAIN && !takes; i++) {
+        const dynsel_use *const use = &uses->each[i];
+        takes = dynsel_use_passed_from(use) == domain && (record == NULL || use->record == record);
+    }
+#else
+    (void)uses;
+    (void)record;
+    (void)domain;
+#endif
+    return takes;
+}
+
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+bool dynsel_domain_is_passed_from(uint32_t domain)
+{
+    bool passed = false;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !passed; i++) {
+        const dynsel_uses *const uses = &dynsel_all_uses[i];
+        passed = is_unfinished(uses->decided) && takes_from(uses, NULL, domain);
+    }
+    return passed;
+}
+#endif
+
+static bool is_user_in(const dynsel_buffer_record *record, uint32_t user, uint32_t domain)
 {
     if (!is_unfinished(user)) {
         return false;
     }
     const dynsel_uses *const uses = dynsel_uses_in(user - 1);
-    return domain == ANY_DOMAIN || (uses->decided == user && uses->domain == domain);
+    return domain == ANY_DOMAIN || (uses->decided == user &&
+                                    (uses->domain == domain || takes_from(uses, record, domain)));
 }
 
 /* Removes finished work on the way. */
@@ -128,7 +158,7 @@ static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
     uint32_t number = record->first_former;
     while (number != NONE) {
         const uint32_t user = user_at(number);
-        if (is_user_in(user, domain)) {
+        if (is_user_in(record, user, domain)) {
             return user;
         }
         const uint32_t next = use_at(number)->next;
@@ -142,11 +172,11 @@ static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
 
 static uint32_t find_user(dynsel_buffer_record *record, uint32_t domain)
 {
-    if (is_user_in(record->writer, domain)) {
+    if (is_user_in(record, record->writer, domain)) {
         return record->writer;
     }
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        if (is_user_in(record->readers[i], domain)) {
+        if (is_user_in(record, record->readers[i], domain)) {
             return record->readers[i];
         }
     }
@@ -164,7 +194,8 @@ bool dynsel_buffer_in_use(dynsel_buffer_record *record)
  * memory, or copies it in. */
 static bool may_use_host_memory(const dynsel_uses *uses, const dynsel_use *use)
 {
-    return uses->domain == DYNSEL_HOST_DOMAIN || use->copied_in ||
+    return uses->domain == DYNSEL_HOST_DOMAIN ||
+           (use->copied_in && dynsel_use_passed_from(use) == DYNSEL_HOST_DOMAIN) ||
            dynsel_copy_at(use->record, uses->domain)->memory.shared;
 }
 

@@ -44,6 +44,10 @@ typedef struct dynsel_use {
     bool copied_in;      /* the copy in was started */
     bool copy_out_ended; /* the last look ended a copy to the host */
     bool copied_out;     /* the data were copied to the host for this use */
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    uint8_t passed_from; /* with copy_in: the domain of the copy whose contents are passed on;
+                            DYNSEL_HOST_DOMAIN: the contents are the host's */
+#endif
 #if CONFIG_DYNSEL_REPEAT
     bool kept; /* of a first run: the contents, which it overwrites in the host's memory */
 #endif
@@ -58,6 +62,28 @@ typedef struct dynsel_use {
 static inline bool dynsel_mode_discards(uint32_t mode)
 {
     return mode == DYNSEL_ACCESS_DISCARD_WRITE || mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
+}
+
+/* The domain of the copy whose contents the start passes on; DYNSEL_HOST_DOMAIN: none. */
+static inline uint32_t dynsel_use_passed_from(const dynsel_use *use)
+{
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    return use->copy_in ? use->passed_from : (uint32_t)DYNSEL_HOST_DOMAIN;
+#else
+    (void)use;
+    return DYNSEL_HOST_DOMAIN;
+#endif
+}
+
+/* Decides where the contents come from, before each decision on `copy_in`. */
+static inline void dynsel_use_pass_from(dynsel_use *use, uint32_t domain)
+{
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    use->passed_from = (uint8_t)domain;
+#else
+    (void)use;
+    (void)domain;
+#endif
 }
 
 /* Resets the decision. */
@@ -119,6 +145,10 @@ typedef struct dynsel_uses {
     bool undone;               /* its start failed: the effect of the command was rolled back */
     bool resident;             /* the start is decided, and needs no transfer */
     bool wants_staging;        /* it is the first in its domain that waits for staging memory */
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    bool goes_around; /* its start is withdrawn, because a copy cannot be passed on: until
+                         dynsel_uses_look_again() */
+#endif
 #if CONFIG_DYNSEL_REPEAT
     bool repeatable; /* its inputs are preserved until it is over, and later users wait for that */
     bool second_run;
@@ -170,6 +200,27 @@ static inline bool dynsel_uses_are_preserved(const dynsel_uses *uses)
 #endif
 }
 
+/* Whether the start is withdrawn: the caller looks at the data again. */
+static inline bool dynsel_uses_go_around(const dynsel_uses *uses)
+{
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    return uses->goes_around;
+#else
+    (void)uses;
+    return false;
+#endif
+}
+
+/* The caller does so. */
+static inline void dynsel_uses_look_again(dynsel_uses *uses)
+{
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    uses->goes_around = false;
+#else
+    (void)uses;
+#endif
+}
+
 /* Whether the use is that of a second run, before whose start its contents are put back into the
  * host's memory. */
 static inline bool dynsel_is_put_back(const dynsel_uses *uses, const dynsel_use *use)
@@ -209,8 +260,13 @@ void dynsel_uses_give_up(const dynsel_uses *uses);
 bool dynsel_buffer_is_held(const dynsel_buffer_record *record, uint32_t token);
 #endif
 
-/* Under the lock: token + 1 of work in the domain that uses the buffer, whose start is decided and
- * which is not over; 0: none. */
+/* Under the lock: token + 1 of work in the domain, or to which the copy in the domain is passed,
+ * that uses the buffer, whose start is decided and which is not over; 0: none. */
 uint32_t dynsel_user_of(dynsel_buffer_record *record, uint32_t domain);
+
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+/* Under the lock: whether copies in the domain are passed to work that is not over. */
+bool dynsel_domain_is_passed_from(uint32_t domain);
+#endif
 
 #endif

@@ -14,6 +14,7 @@
 #include "data/coherence_commit.h"
 #include "data/copy_out.h"
 #include "data/domains.h"
+#include "data/pass.h"
 #include "data/preserved_inputs.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
@@ -266,6 +267,18 @@ static dynsel_status look_for_room(const sight *s)
     return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
 }
 
+/* The contents are passed from a copy in another domain. All work that wrote it is over, because
+ * this work depends on it; what copies data in there may not be. */
+static dynsel_status look_at_pass(const sight *s, const dynsel_copy_record *copy, uint32_t source)
+{
+    const dynsel_status status = look_completed(s, dynsel_copy_at(s->record, source));
+    s->use->allocate = copy->memory.native == NULL;
+    s->use->copy_in = true;
+    s->use->contents = true;
+    dynsel_use_pass_from(s->use, source);
+    return status;
+}
+
 static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
 {
     s->use->copy_out_ended = dynsel_copy_out_look(s->record);
@@ -285,7 +298,10 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     const bool need = s->use->reads && !valid;
     if ((need || dynsel_is_wanted_on_host(s->uses, s->use)) &&
         !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
-        return want_data(s, dynsel_is_put_back(s->uses, s->use));
+        const uint32_t source = dynsel_pass_find_source(s->uses, s->use);
+        return source != DYNSEL_HOST_DOMAIN
+                   ? look_at_pass(s, copy, source)
+                   : want_data(s, dynsel_is_put_back(s->uses, s->use));
     }
     if (copy->memory.native == NULL) {
         return look_for_room(s);
@@ -347,6 +363,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
         dynsel_use *const use = &uses->each[i];
         const sight s = {uses, use, use->record, &outlook, error};
         dynsel_use_reset(use);
+        dynsel_use_pass_from(use, DYNSEL_HOST_DOMAIN);
         use->copied_in = false;
         const dynsel_status status =
             uses->domain == DYNSEL_HOST_DOMAIN

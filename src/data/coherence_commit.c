@@ -247,6 +247,15 @@ const dynsel_use *dynsel_coherence_missed(const dynsel_uses *uses)
     return NULL;
 }
 
+/* Whether the data are still where they were copied in from. */
+static bool is_at_source(const dynsel_use *use, uint32_t domain)
+{
+    const dynsel_validity *const validity = &use->record->validity;
+    return dynsel_use_passed_from(use) != DYNSEL_HOST_DOMAIN
+               ? dynsel_is_valid_elsewhere(validity, domain)
+               : dynsel_is_valid(validity, DYNSEL_HOST_DOMAIN);
+}
+
 void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status)
 {
     if (uses->decided != uses->token || uses->domain == DYNSEL_HOST_DOMAIN) {
@@ -263,7 +272,7 @@ void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status)
         if (status == DYNSEL_E_DEPENDENCY) {
             copy->missed = uses->token;
         }
-        if (dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN)) {
+        if (is_at_source(use, uses->domain)) {
             dynsel_set_valid(&record->validity, uses->domain, false);
         }
     }

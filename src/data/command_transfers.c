@@ -6,6 +6,7 @@
 #include "data/domains.h"
 #include "data/evict.h"
 #include "data/external_events.h"
+#include "data/pass.h"
 #include "data/staging.h"
 #include "data/traced_copy.h"
 #include "data/validity.h"
@@ -222,6 +223,78 @@ static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
     return status;
 }
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+/* As copy_in(), from the copy in another domain, which stays as it is until the work is over. */
+static dynsel_status pass_in(dynsel_transfers *t, dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    const dynsel_copy_record *const from = dynsel_copy_at(record, dynsel_use_passed_from(use));
+    dynsel_memory *const memory = &dynsel_copy_at(record, t->uses->domain)->memory;
+    const uint64_t since = dynsel_traced_now();
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_event done;
+    dynsel_status status = DYNSEL_OK;
+    do {
+        done.native = NULL;
+        status = t->ops->pass(t->backend, t->own, memory, from->own, &from->memory, t->events,
+                              t->after_count, &done);
+    } while (status == DYNSEL_E_AGAIN && dynsel_transfers_make_room(t->uses));
+    if (status == DYNSEL_E_AGAIN) {
+        return refuse_full(use->name, record->bytes, failures_before);
+    }
+    if (status != DYNSEL_OK) {
+        const dynsel_error failure = dynsel_details_of(status, failures_before);
+        (void)dynsel_pass_goes_around(t->uses, use, &failure);
+        return status;
+    }
+    if (done.native != NULL) {
+        t->events[t->event_count++] = done;
+    }
+    use->copied_in = true;
+    dynsel_pass_count(t->uses, use);
+    dynsel_traced_pass(&dynsel_uses_slot(t->uses)->selection, dynsel_buffer_number(record),
+                       dynsel_use_passed_from(use), t->uses->domain, record->bytes, since);
+    return DYNSEL_OK;
+}
+
+/* The start is withdrawn: no transfer may be in flight, nor its copy be taken for valid. */
+static void end_passes(dynsel_transfers *t)
+{
+    for (uint32_t i = t->after_count; i < t->event_count; i++) {
+        const dynsel_work work = work_of(t, t->events[i]);
+        (void)t->backend->ops->wait(t->backend, &work);
+        release(t, t->events[i]);
+    }
+    t->event_count = t->after_count;
+    for (uint32_t i = 0; i < t->uses->count; i++) {
+        t->uses->each[i].copied_in = false;
+    }
+}
+#endif
+
+/* Before any other transfer: after a refused one the start may be withdrawn. */
+static dynsel_status pass_all(dynsel_transfers *t)
+{
+    dynsel_status status = DYNSEL_OK;
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    for (uint32_t i = 0; i < t->uses->count && status == DYNSEL_OK; i++) {
+        dynsel_use *const use = &t->uses->each[i];
+        status = dynsel_use_passed_from(use) != DYNSEL_HOST_DOMAIN ? pass_in(t, use) : DYNSEL_OK;
+    }
+    if (dynsel_uses_go_around(t->uses)) {
+        end_passes(t);
+    }
+#else
+    (void)t;
+#endif
+    return status;
+}
+
+static bool is_copied_from_host(const dynsel_use *use)
+{
+    return use->copy_in && dynsel_use_passed_from(use) == DYNSEL_HOST_DOMAIN;
+}
+
 /* The staging memory belongs to the work until it is over. */
 static dynsel_status allocate_staging(const dynsel_transfers *t, dynsel_staged *staged)
 {
@@ -263,8 +336,11 @@ dynsel_status dynsel_transfers_in(dynsel_transfers *t)
         return DYNSEL_OK;
     }
     dynsel_status status = allocate_all(t);
+    if (status == DYNSEL_OK) {
+        status = pass_all(t);
+    }
     for (uint32_t i = 0; i < uses->count && status == DYNSEL_OK; i++) {
-        status = uses->each[i].copy_in ? copy_use_in(t, &uses->each[i]) : DYNSEL_OK;
+        status = is_copied_from_host(&uses->each[i]) ? copy_use_in(t, &uses->each[i]) : DYNSEL_OK;
     }
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];

@@ -24,7 +24,8 @@ typedef struct dynsel_transfers {
 /* References the work of uses->after, and collects its events, and the external ones. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where);
 
-/* Before the command: transfers in, as decided. */
+/* Before the command: transfers in, as decided. A failure after which dynsel_uses_go_around() is
+ * true: the start is withdrawn, and has left nothing in flight. */
 dynsel_status dynsel_transfers_in(dynsel_transfers *t);
 
 /* After the start of the command: copies ranges out. The event of the last copy replaces that of

@@ -17,6 +17,9 @@ typedef struct dynsel_domain_record {
     uint32_t number;         /* the backend's number of the domain */
     uint32_t uses;           /* the count of uses of copies, to find the least recently used */
     bool shares;             /* the last copy that was allocated here is the host's memory */
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    dynsel_copy_set apart; /* the domains from which nothing can be passed here */
+#endif
     uint64_t copied_out_ns;  /* when the last copy to the host was seen complete */
     dynsel_movement movement;
 } dynsel_domain_record;

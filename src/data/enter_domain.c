@@ -68,7 +68,13 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     }
     while (dynsel_staging_evict(*domain)) {
     }
-    dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = dynsel_domains_of(backend), .number = number};
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        dynsel_domains[i].apart = dynsel_copies_without(dynsel_domains[i].apart, *domain);
+    }
+#endif
+    dynsel_domains[*domain - 1] =
+        (dynsel_domain_record){.backend = dynsel_domains_of(backend), .number = number};
     dynsel_domain_count = *domain > dynsel_domain_count ? *domain : dynsel_domain_count;
     return DYNSEL_OK;
 }

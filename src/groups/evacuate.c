@@ -8,12 +8,16 @@
 
 #include <dynsel/host_accessor.h>
 
+#include "base/fail.h"
+#include "data/buffer_uses.h"
 #include "data/buffers.h"
 #include "data/domains.h"
 #include "data/evict.h"
 #include "data/staging.h"
 #include "policy/policy.h"
+#include "port/pause.h"
 #include "submission/request.h"
+#include "submission/slot_table.h"
 
 /* Whether another resource of the policy keeps the domain in reach. */
 static bool is_shared(const dynsel_policy *policy, uint32_t index, uint32_t number)
@@ -80,6 +84,31 @@ static dynsel_status copy_to_host(dynsel_buffer buffer, uint64_t deadline_ns)
     return status == DYNSEL_E_STALE || status == DYNSEL_E_DEPENDENCY ? DYNSEL_OK : status;
 }
 
+/* Work on other resources may still be copying from the domain. */
+static dynsel_status wait_for_passes(uint32_t domain, uint64_t deadline_ns)
+{
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    for (uint32_t round = 0;; round++) {
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        const bool passes = dynsel_domain_is_passed_from(domain);
+        dynsel_spinlock_release(&dynsel_memory_lock);
+        if (!passes) {
+            break;
+        }
+        if (dynsel_deadline_passed(deadline_ns)) {
+            return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_remove_resource"), DYNSEL_E_TIMEOUT,
+                                  "work on another resource is getting data from its memory", 0);
+        }
+        dynsel_in_flight_reap();
+        dynsel_pause(round);
+    }
+#else
+    (void)domain;
+    (void)deadline_ns;
+#endif
+    return DYNSEL_OK;
+}
+
 /* Frees what no work uses. */
 static void free_memory(uint32_t domain)
 {
@@ -115,8 +144,11 @@ static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint6
             }
         }
     }
-    free_memory(domain);
-    return DYNSEL_OK;
+    const dynsel_status status = wait_for_passes(domain, deadline_ns);
+    if (status == DYNSEL_OK) {
+        free_memory(domain);
+    }
+    return status;
 }
 
 const dynsel_evacuation_ops dynsel_evacuation = {.evacuate = evacuate};

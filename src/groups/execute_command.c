@@ -133,7 +133,7 @@ static DYNSEL_ASIDE dynsel_status launch_with_transfers(dynsel_handler *group,
         status = launch(group, where, done);
         group->command.after = NULL;
         group->command.after_count = 0;
-    } else {
+    } else if (!dynsel_uses_go_around(group->uses)) {
         (void)refuse_start(group, status, failures_before);
     }
     if (status == DYNSEL_OK && group->uses->staged_count != 0) {
@@ -146,6 +146,9 @@ static DYNSEL_ASIDE dynsel_status launch_with_transfers(dynsel_handler *group,
 
 static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
 {
+    if (dynsel_uses_go_around(group->uses)) {
+        return; /* they count when the start takes place */
+    }
     dynsel_range_bytes moved = {.direct = group->direct_bytes};
     for (uint32_t i = 0; i < group->uses->staged_count; i++) {
         const dynsel_staged *const staged = &group->uses->staged[i];

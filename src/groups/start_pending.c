@@ -89,8 +89,8 @@ static void forget_copies_in(dynsel_uses *uses)
     }
 }
 
-/* Handles a refused start. True: the caller starts the group on the newly chosen resource. False:
- * it waits, or waits to fail. */
+/* Handles a refused or withdrawn start. True: the caller starts the group again, on the newly
+ * chosen resource. False: it waits, or waits to fail. */
 DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error *refusal,
                                        bool may_choose)
 {
@@ -98,9 +98,13 @@ DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_coherence_roll_back(group->uses);
     dynsel_spinlock_release(&dynsel_memory_lock);
-    dynsel_status status = refusal->status == DYNSEL_E_OUT_OF_SERVICE && may_choose
-                               ? dynsel_choose_resource_again(group)
-                               : refusal->status;
+    dynsel_status status = refusal->status;
+    if (dynsel_uses_go_around(group->uses)) {
+        dynsel_uses_look_again(group->uses);
+        status = DYNSEL_OK; /* on the same resource */
+    } else if (status == DYNSEL_E_OUT_OF_SERVICE && may_choose) {
+        status = dynsel_choose_resource_again(group);
+    }
 
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_status why = refusal->status;

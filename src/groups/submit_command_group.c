@@ -70,6 +70,13 @@ static void leave(const dynsel_policy *policy)
     dynsel_readback_leave(policy);
 }
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+static bool is_withdrawn(const dynsel_slot *slot)
+{
+    return dynsel_uses_go_around(dynsel_group_of(slot)->uses);
+}
+#endif
+
 static void register_operations(void)
 {
     static const dynsel_pending_ops pending_ops = {
@@ -78,6 +85,9 @@ static void register_operations(void)
         .cancel = dynsel_group_cancel,
         .ended = dynsel_order_ended,
         .holds = dynsel_order_holds,
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+        .is_withdrawn = is_withdrawn,
+#endif
         .moved = dynsel_watch_moved,
 #if CONFIG_DYNSEL_REPEAT
         .run_again = dynsel_group_run_again,

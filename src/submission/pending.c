@@ -285,6 +285,27 @@ static inline bool is_repeated(const dynsel_slot *slot)
 }
 #endif
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+/* A withdrawn start was none: not of the resource either. */
+DYNSEL_RARE static bool is_withdrawn(dynsel_slot *slot)
+{
+    const bool withdrawn = dynsel_pending_operations->is_withdrawn(slot);
+    if (withdrawn) {
+        dynsel_policy *const policy = slot->selection.policy;
+        dynsel_uncount_submission(policy, slot->selection.index);
+        dynsel_health_note_refusal(policy, &slot->selection, &slot->work, DYNSEL_E_AGAIN);
+        slot->work.error.status = DYNSEL_OK;
+    }
+    return withdrawn;
+}
+#else
+static inline bool is_withdrawn(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+#endif
+
 dynsel_status dynsel_pending_start(dynsel_slot *slot)
 {
     const dynsel_status status = start_chosen(slot);
@@ -294,6 +315,9 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
     const dynsel_backend_ops *const ops =
         slot->selection.policy->resources[slot->selection.index].backend->ops;
     if (!ops->marks_completion && !DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
+        if (is_withdrawn(slot)) {
+            return DYNSEL_E_AGAIN;
+        }
         if (is_repeated(slot)) {
             return DYNSEL_OK;
         }

@@ -34,6 +34,11 @@ typedef struct dynsel_pending_ops {
      * caller holds no lock but that of the slot's queue. */
     void (*ended)(struct dynsel_slot *slot);
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    /* Whether a start that failed is withdrawn: the work is as before it. */
+    bool (*is_withdrawn)(const struct dynsel_slot *slot);
+#endif
+
     /* Whether work whose start failed must not end yet. Its event, if any, is not polled before. */
     bool (*holds)(const struct dynsel_slot *slot);
 

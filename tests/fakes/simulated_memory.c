@@ -267,6 +267,8 @@ static simulated_operation *move(simulated_backend *sim, simulated_kind kind, vo
     if (op != NULL) {
         simulated_expect(sim, copy->moving == 0 || kind == SIMULATED_WRITE_BACK,
                          "memory is moved that is being moved");
+        simulated_expect(sim, copy->passing == 0 || kind == SIMULATED_FETCH,
+                         "memory is changed that is being passed on");
         op->copy = copy;
         op->host = memory->host;
         op->bytes = memory->bytes;
@@ -297,12 +299,57 @@ static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *me
     return simulated_ended(status);
 }
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+static void take_source(simulated_backend *sim, simulated_operation *op, void *from_own,
+                        const dynsel_memory *from)
+{
+    op->from = copy_of(sim, from_own, from);
+    if (op->from == NULL) {
+        return;
+    }
+    simulated_expect(sim, op->from->domain != op->copy->domain, "data pass within a domain");
+    simulated_expect(sim, op->from->host == op->copy->host && op->from->bytes == op->copy->bytes,
+                     "data pass from another buffer");
+    simulated_expect(sim, !op->from->shared && !op->copy->shared, "shared memory passes");
+    simulated_expect(sim, op->from->device == from_own, "data pass through another resource");
+    op->seen = simulated_look_at(op->from);
+}
+
+static dynsel_status pass(dynsel_backend *backend, void *own, dynsel_memory *memory, void *from_own,
+                          const dynsel_memory *from, const dynsel_event *after, size_t after_count,
+                          dynsel_event *done)
+{
+    simulated_backend *sim = simulated_locked(backend);
+    const simulated_device *source = from_own;
+    dynsel_status status = sim->failing_status;
+    if ((((const simulated_device *)own)->apart >> source->domain & 1u) != 0) {
+        status = DYNSEL_E_UNSUPPORTED;
+    } else if (source->is_lost) {
+        status = DYNSEL_E_DEVICE;
+    } else if (sim->failing_late || !simulated_falls_on(sim, SIMULATED_PASS)) {
+        simulated_operation *op = move(sim, SIMULATED_PASS, own, memory, true);
+        status = DYNSEL_E_INVALID;
+        if (op != NULL) {
+            take_source(sim, op, from_own, from);
+            simulated_come_after(sim, op, after, after_count);
+            sim->counts.passed++;
+            sim->counts.bytes_passed += memory->bytes;
+            status = simulated_begin(sim, op, done);
+        }
+    }
+    simulated_unlock(sim);
+    return simulated_ended(status);
+}
+#endif
+
 static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            bool to_write, dynsel_event *done)
 {
     simulated_backend *sim = simulated_locked(backend);
     dynsel_status status = sim->failing_status;
-    if (sim->failing_late || !simulated_falls_on(sim, SIMULATED_FETCH)) {
+    if (((const simulated_device *)own)->is_lost) {
+        status = DYNSEL_E_DEVICE;
+    } else if (sim->failing_late || !simulated_falls_on(sim, SIMULATED_FETCH)) {
         simulated_operation *op = move(sim, SIMULATED_FETCH, own, memory, contents);
         status = DYNSEL_E_INVALID;
         if (op != NULL) {
@@ -398,8 +445,8 @@ static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_com
 
 static bool is_lost(dynsel_backend *backend, void *own)
 {
-    (void)own;
-    return ((const simulated_backend *)(const void *)backend)->failures_are_losses;
+    return ((const simulated_backend *)(const void *)backend)->failures_are_losses ||
+           ((const simulated_device *)own)->is_lost;
 }
 
 static dynsel_sharing sharing_of(dynsel_backend *backend, void *own)
@@ -415,31 +462,30 @@ static bool has_form(const dynsel_kernel *kernel)
     return kernel->function != NULL && kernel != simulated_lacks;
 }
 
-static const dynsel_memory_ops memory_ops = {
-    .domain = domain_of,
-    .allocate = allocate,
-    .release = release_memory,
-    .bring = bring,
-    .fetch = fetch,
-    .write_back = write_back,
-    .launch = launch,
-    .launch_is_asynchronous = true,
-    .is_lost = is_lost,
-    .has_form = has_form,
-    .sharing = sharing_of,
-};
+#define MEMORY_OPS                                                                                 \
+    .domain = domain_of, .allocate = allocate, .release = release_memory, .bring = bring,          \
+    .fetch = fetch, .write_back = write_back, .launch = launch, .launch_is_asynchronous = true,    \
+    .is_lost = is_lost, .has_form = has_form, .sharing = sharing_of
 
-#define SIMULATED_OPS(synchronizes)                                                                \
+static const dynsel_memory_ops memory_ops = {MEMORY_OPS};
+
+#define SIMULATED_OPS(synchronizes, memory_operations)                                             \
     {                                                                                              \
         .name = "simulated",                                                                       \
         .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,             \
         .outlives_submit = true, .poll_synchronizes = (synchronizes), .attach = attach,            \
         .detach = detach, .start = start, .poll = poll, .wait = wait, .release = release,          \
-        .memory = &memory_ops                                                                      \
+        .memory = &(memory_operations)                                                             \
     }
 
-static const dynsel_backend_ops synchronizing_ops = SIMULATED_OPS(true);
-static const dynsel_backend_ops delivering_ops = SIMULATED_OPS(false);
+static const dynsel_backend_ops synchronizing_ops = SIMULATED_OPS(true, memory_ops);
+static const dynsel_backend_ops delivering_ops = SIMULATED_OPS(false, memory_ops);
+
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+static const dynsel_memory_ops passing_memory_ops = {MEMORY_OPS, .pass = pass};
+static const dynsel_backend_ops synchronizing_passing_ops = SIMULATED_OPS(true, passing_memory_ops);
+static const dynsel_backend_ops delivering_passing_ops = SIMULATED_OPS(false, passing_memory_ops);
+#endif
 
 /* The test's side */
 
@@ -472,6 +518,13 @@ void simulated_reset(simulated_backend *sim, uint64_t seed, bool waits_deliver)
         sim->used[i] = 0;
     }
 }
+
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+void simulated_let_pass(simulated_backend *sim)
+{
+    sim->backend.ops = sim->waits_deliver ? &delivering_passing_ops : &synchronizing_passing_ops;
+}
+#endif
 
 dynsel_resource simulated_resource(simulated_backend *sim, unsigned device)
 {

@@ -49,7 +49,8 @@ typedef enum simulated_kind {
     SIMULATED_BRING = 2,
     SIMULATED_FETCH = 4,
     SIMULATED_LAUNCH = 8,
-    SIMULATED_WRITE_BACK = 16
+    SIMULATED_WRITE_BACK = 16,
+    SIMULATED_PASS = 32
 } simulated_kind;
 
 typedef enum simulated_state {
@@ -70,6 +71,7 @@ typedef struct simulated_copy {
     bool host_may_read;
     unsigned pending; /* operations that use it and did not take place yet */
     unsigned moving;  /* of these, those that move it */
+    unsigned passing; /* of these, those that pass it on */
     bool was_mapped;
 } simulated_copy;
 
@@ -87,6 +89,8 @@ typedef struct simulated_device {
     atomic_bool is_full;  /* start is DYNSEL_E_AGAIN */
     atomic_uint full_for; /* so are that many starts */
     atomic_int attached;
+    bool is_lost; /* with its memory */
+    unsigned apart; /* domains, as bits by number, whose memory it does not reach */
 } simulated_device;
 
 typedef struct simulated_operation {
@@ -103,6 +107,8 @@ typedef struct simulated_operation {
     dynsel_status result;
     int32_t code;         /* of the failure, as the kernel told it, or made of the status */
     simulated_copy *copy; /* that is moved */
+    simulated_copy *from; /* that is passed on */
+    uint64_t seen;        /* what it had in it when that was begun */
     unsigned char *host;  /* where from or to; `bytes` of it */
     size_t bytes;
     bool contents;
@@ -116,8 +122,10 @@ typedef struct simulated_operation {
 /* What happened since the reset. */
 typedef struct simulated_counts {
     unsigned allocated, released, brought, fetched, launched, written_back;
+    unsigned passed;
     unsigned polls, waits;
     size_t bytes_in, bytes_out; /* moved; nothing for shared memory */
+    size_t bytes_passed;
 } simulated_counts;
 
 typedef struct simulated_backend {
@@ -152,6 +160,11 @@ typedef struct simulated_backend {
 /* Forgets everything before. Each device has a domain of its own, its number + 1, with room for the
  * whole pool, shares nothing, is in order, and works AT_ONCE; change the fields after this. */
 void simulated_reset(simulated_backend *backend, uint64_t seed, bool waits_deliver);
+
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+/* Its domains pass data to each other. Before it is used; a reset ends it. */
+void simulated_let_pass(simulated_backend *backend);
+#endif
 
 dynsel_resource simulated_resource(simulated_backend *backend, unsigned device);
 

@@ -115,6 +115,22 @@ static void take_bring(simulated_backend *sim, const simulated_operation *op)
     }
 }
 
+uint64_t simulated_look_at(const simulated_copy *copy)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < copy->bytes; i++) {
+        sum = (sum ^ copy->data[i]) * 1099511628211u;
+    }
+    return sum;
+}
+
+static void take_pass(simulated_backend *sim, const simulated_operation *op)
+{
+    simulated_expect(sim, op->seen == simulated_look_at(op->from),
+                     "memory was changed while it was passed on");
+    memcpy(op->copy->data, op->from->data, op->bytes);
+}
+
 static void check_host_may_get(simulated_backend *sim, const simulated_copy *fetched)
 {
     for (size_t i = 0; i < SIMULATED_COPIES; i++) {
@@ -204,6 +220,10 @@ static void count_pending(simulated_operation *op, int change)
         op->copy->pending += (unsigned)change;
         op->copy->moving += (unsigned)change;
     }
+    if (op->from != NULL) {
+        op->from->pending += (unsigned)change;
+        op->from->passing += (unsigned)change;
+    }
 }
 
 static void take_place(simulated_backend *sim, simulated_operation *op)
@@ -222,6 +242,10 @@ static void take_place(simulated_backend *sim, simulated_operation *op)
     } else if (op->kind == SIMULATED_BRING) {
         if (!op->moved) {
             take_bring(sim, op);
+        }
+    } else if (op->kind == SIMULATED_PASS) {
+        if (!op->moved) {
+            take_pass(sim, op);
         }
     } else if (op->kind == SIMULATED_WRITE_BACK) {
         memcpy(op->host, op->copy->data, op->bytes);
@@ -247,6 +271,9 @@ static void move_beside(simulated_backend *sim, simulated_operation *op)
                      op->after_count == 0;
     if (can && op->kind == SIMULATED_BRING) {
         take_bring(sim, op);
+        op->moved = true;
+    } else if (can && op->kind == SIMULATED_PASS) {
+        take_pass(sim, op);
         op->moved = true;
     } else if (can && op->kind == SIMULATED_FETCH) {
         take_place(sim, op);

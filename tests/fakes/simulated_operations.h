@@ -31,6 +31,9 @@ void simulated_free_if_over(simulated_operation *op);
 /* What was fetched is in the host's memory now. */
 void simulated_deliver(simulated_backend *sim, simulated_operation *op);
 
+/* A sum of what is in a copy. */
+uint64_t simulated_look_at(const simulated_copy *copy);
+
 /* Lets one operation of a device take place; false: none could. hurry: however many looks it
  * needs. */
 bool simulated_take_step(simulated_backend *sim, const simulated_device *device, bool hurry);

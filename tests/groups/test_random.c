@@ -105,6 +105,21 @@ static void end_places(void)
 #endif
 }
 
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+/* In most worlds, between most domains. */
+static void begin_passing(test_random *random, unsigned devices)
+{
+    if (test_random_below(random, 4) == 0) {
+        return;
+    }
+    simulated_let_pass(&simulated);
+    for (unsigned i = 0; i < devices; i++) {
+        const unsigned apart = (unsigned)(test_random_next(random) & test_random_next(random));
+        simulated.devices[i].apart = apart & (unsigned)test_random_next(random);
+    }
+}
+#endif
+
 /* Two domains: of several devices, some share one. Where devices fail there are no events to come
  * after: with such an event what only comes later would fail as well, as OpenCL has it. */
 static void begin_devices(test_random *random, unsigned devices)
@@ -138,7 +153,8 @@ static void fail_some(uint64_t seed)
     simulated.random = seed;
     simulated.failures_are_losses = false;
     world.may_lose = false;
-    static const unsigned late_kinds = SIMULATED_BRING | SIMULATED_FETCH | SIMULATED_LAUNCH;
+    static const unsigned late_kinds =
+        SIMULATED_BRING | SIMULATED_FETCH | SIMULATED_LAUNCH | SIMULATED_PASS;
     for (unsigned i = 0; i < world.count; i++) {
         for (size_t r = 0; r < world.places[i].policy->count; r++) {
             put_in_service(world.places[i].policy, r);
@@ -175,8 +191,9 @@ static void describe(void)
     print_message("  %u resources; devices:\n", (unsigned)resource_count);
     for (unsigned i = 0; i < SIMULATED_DEVICES; i++) {
         const simulated_device *device = &simulated.devices[i];
-        print_message("  %u: domain %u of %u bytes, %s order, %s%s%s%s\n", i,
+        print_message("  %u: domain %u of %u bytes, apart from %x, %s order, %s%s%s%s\n", i,
                       (unsigned)device->domain, (unsigned)simulated.limits[device->domain],
+                      device->apart & ((2u << SIMULATED_DOMAINS) - 1),
                       device->in_order ? "in" : "out of",
                       device->pace == SIMULATED_AT_ONCE ? "at once" : "when polled",
                       !device->shares      ? ""
@@ -229,6 +246,9 @@ static void begin_world(uint64_t seed)
     simulated_reset(&simulated, seed, test_random_below(&random, 2) == 0);
     const unsigned devices = add_resources(&random);
     begin_devices(&random, devices);
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    begin_passing(&random, devices);
+#endif
     world.follows = test_random_below(&random, 4) == 0;
     world.allowed[0] = DYNSEL_E_FULL;
     world.allowed[1] = DYNSEL_E_DEVICE;

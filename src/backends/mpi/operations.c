@@ -99,6 +99,14 @@ static bool send(uint32_t rank, const dynsel_mpi_message *message, size_t body_b
     return sent;
 }
 
+static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, int32_t code)
+{
+    if (operation->status == DYNSEL_OK) {
+        operation->status = status;
+        operation->code = code;
+    }
+}
+
 static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
                      size_t body_bytes)
 {
@@ -184,20 +192,6 @@ void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
 {
     operation->released = true;
     end_if_over(operation);
-}
-
-void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
-{
-    operation->released = true;
-    end_if_over(operation);
-}
-
-static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, int32_t code)
-{
-    if (operation->status == DYNSEL_OK) {
-        operation->status = status;
-        operation->code = code;
-    }
 }
 
 /* The text of a failure stays with its rank until that has another one. */
