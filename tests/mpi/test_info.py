@@ -60,7 +60,7 @@ class Ranks(unittest.TestCase):
     def test_only_the_first_complains(self):
         _, said = self.call("--nonsense", status=2)
         self.assertEqual(said.count("no option is named"), 1, said)
-        _, said = self.call("--device", "index=", status=1)
+        _, said = self.call("--device", "index=", status=2)
         self.assertEqual(said.count("dynsel-info: "), 1, said)
 
     def test_a_check_is_of_all(self):

@@ -41,6 +41,11 @@ static int fail(const char *what)
     return EXIT_FAILURE;
 }
 
+bool ranks_have_launcher(void)
+{
+    return launchers_rank() != NULL;
+}
+
 bool ranks_is_other(void)
 {
     const char *rank = launchers_rank();
@@ -50,7 +55,7 @@ bool ranks_is_other(void)
 
 int ranks_begin(void)
 {
-    if (launchers_rank() == NULL) {
+    if (!ranks_have_launcher()) {
         return EXIT_SUCCESS;
     }
     if (dynsel_mpi_open(NULL) != DYNSEL_OK) {

@@ -6,6 +6,10 @@
 
 #include "info.h"
 
+/** Whether a launcher has started this process. Standard output is the launcher's then, even if it
+ * looks like a terminal. */
+bool ranks_have_launcher(void);
+
 /** Whether the launcher says that this is not the first process, which alone prints. */
 bool ranks_is_other(void);
 

@@ -4,6 +4,11 @@
 
 #include "ranks.h"
 
+bool ranks_have_launcher(void)
+{
+    return false;
+}
+
 bool ranks_is_other(void)
 {
     return false;
