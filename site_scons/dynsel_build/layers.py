@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-ROOMS = ("port", "base", "trace", "aspects", "policy", "submission", "backends policies", "data", "groups")
+ROOMS = ("port", "base", "trace", "aspects", "policy", "submission", "backends policies", "data", "groups", "serving")
 RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms.split()}
 
 # Arrows (from, to) that are allowed against the rules: none.

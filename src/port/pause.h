@@ -18,6 +18,11 @@ void dynsel_pause(uint32_t round);
  * 300 us with a look at an event each time. The shortest sleep takes 60 us on Linux, twice as long
  * as a copy of 1 MiB from a GPU to the host. */
 void dynsel_pause_for_copy(uint32_t round);
+
+/* For a loop that looks at several things: yields until nothing has happened for 1 ms, then sleeps
+ * for an eighth of that time, up to 1 ms. So what comes is seen late by an eighth of the time that
+ * it took to come, at most. idle_ns: how long nothing has happened. */
+void dynsel_pause_while_idle(uint64_t idle_ns);
 #else
 /* Nothing to yield to: the awaited event comes from outside of this processor, or from an
  * interrupt. */

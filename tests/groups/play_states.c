@@ -2,6 +2,17 @@
 /* Random programs take resources out of service, and back. */
 #include "groups/play_inside.h"
 
+/* Whether resources of the backend run kernels in C. */
+static bool runs_c(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_BACKEND_MPI
+    if (backend == &dynsel_mpi_backend) {
+        return true;
+    }
+#endif
+    return backend->ops->memory == NULL || !play_now.world->places[0].takes_source;
+}
+
 /* Whether a resource has a form of the command. */
 static bool can(const play_place *place, size_t r, const program_command *c)
 {
@@ -16,8 +27,8 @@ static bool can(const play_place *place, size_t r, const program_command *c)
         return is_host;
     }
     const dynsel_kernel *kernel = &program_kernels[c->kernel];
-    return is_host || !play_now.world->places[0].takes_source ? kernel->function != NULL
-                                                              : kernel->source != NULL;
+    return runs_c(place->policy->resources[r].backend) ? kernel->function != NULL
+                                                       : kernel->source != NULL;
 }
 
 /* Whether a resource that is in service, but not this one, can run the command. */

@@ -121,7 +121,7 @@ static void each_rank_has_resources_with_its_name(void **state)
     for (uint32_t rank = 1; rank < dynsel_mpi_rank_count(); rank++) {
         dynsel_resource its[MOST_RESOURCES];
         size_t count = 0;
-        char begins[16];
+        char begins[32];
         (void)snprintf(begins, sizeof begins, "rank %u: ", (unsigned)rank);
         assert_status(DYNSEL_OK, dynsel_mpi_resources(rank, its, MOST_RESOURCES, &count));
         assert_true(count >= 1);
@@ -254,6 +254,7 @@ static void buffer_goes_from_rank_to_rank(void **state)
         job j = {.buffer = buffer, .kernel = &add, .value = 1u << i, .first = i, .count = WORDS - i};
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&policy.policy, launch_job, &j, NULL));
     }
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
     for (uint32_t i = 0; i < WORDS; i++) {
         const uint32_t steps = i < STEPS ? i + 1 : STEPS;
@@ -327,7 +328,7 @@ static void kernel_that_does_not_compile_fails_with_the_log(void **state)
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
     assert_status(DYNSEL_E_TASK, dynsel_kernel_prepare(&policy.policy, kernels, 2, NULL, NULL));
     assert_status(DYNSEL_E_TASK, submit(&policy.policy, &broken));
-    assert_error_says("broken");
+    assert_error_says("undeclared identifier");
     assert_status(DYNSEL_OK, submit(&policy.policy, &add));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }

@@ -28,6 +28,9 @@ typedef enum dynsel_mpi_kind {
     DYNSEL_MPI_RELEASE,    /* without a body: the copy with the number `operation` ends; not
                               answered */
     DYNSEL_MPI_ABANDON,    /* the other side of a transfer is lost; not answered itself */
+    DYNSEL_MPI_LOST,       /* `operation` is a rank that is lost: transfers with it, now and later,
+                              are OUT_OF_SERVICE; not answered itself. With the tag of pings: what
+                              waits in the line may wait for such a transfer */
     DYNSEL_MPI_PING,       /* answered with PONG */
     DYNSEL_MPI_END,        /* no more comes; answered with BYE when all work has ended */
     DYNSEL_MPI_DONE,       /* dynsel_mpi_done_body */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serving/operations.h"
+
+#include <string.h>
+
+#include <dynsel/backend.h>
+
+#include "port/assert.h"
+
+static dynsel_served operations[DYNSEL_MPI_OPERATIONS];
+static uint32_t first_used; /* numbers + 1; 0: none */
+static uint32_t last_used;
+static uint32_t used;
+static uint32_t unanswered; /* in DYNSEL_SERVED_ENDED */
+
+static dynsel_mpi_message answer; /* is made here, and copied by the transport */
+
+void dynsel_served_reset(void)
+{
+    (void)memset(operations, 0, sizeof(operations));
+    first_used = 0;
+    last_used = 0;
+    used = 0;
+    unanswered = 0;
+}
+
+dynsel_served *dynsel_served_at(uint32_t number)
+{
+    DYNSEL_ASSERT(number < DYNSEL_MPI_OPERATIONS);
+    return &operations[number];
+}
+
+uint32_t dynsel_served_number(const dynsel_served *operation)
+{
+    return (uint32_t)(operation - operations);
+}
+
+uint32_t dynsel_served_count(void)
+{
+    return used;
+}
+
+static dynsel_served *named(uint32_t link)
+{
+    return link != 0 ? &operations[link - 1] : NULL;
+}
+
+dynsel_served *dynsel_served_first(void)
+{
+    return named(first_used);
+}
+
+dynsel_served *dynsel_served_after(const dynsel_served *operation)
+{
+    return named(operation->next);
+}
+
+dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_served_state state)
+{
+    dynsel_served *const operation = &operations[header->operation];
+    DYNSEL_ASSERT(operation->state == (uint8_t)DYNSEL_SERVED_NOTHING);
+    (void)memset(operation, 0, sizeof(*operation));
+    operation->state = (uint8_t)state;
+    operation->kind = header->kind;
+    operation->resource = header->resource;
+    operation->previous = last_used;
+    if (last_used != 0) {
+        named(last_used)->next = header->operation + 1;
+    } else {
+        first_used = header->operation + 1;
+    }
+    last_used = header->operation + 1;
+    used++;
+    operation->since_ns = dynsel_now_ns();
+    return operation;
+}
+
+static void forget(dynsel_served *operation)
+{
+    if (operation->next != 0) {
+        named(operation->next)->previous = operation->previous;
+    } else {
+        last_used = operation->previous;
+    }
+    if (operation->previous != 0) {
+        named(operation->previous)->next = operation->next;
+    } else {
+        first_used = operation->next;
+    }
+    operation->state = (uint8_t)DYNSEL_SERVED_NOTHING;
+    used--;
+}
+
+void dynsel_served_await(dynsel_served *operation, uint32_t number)
+{
+    DYNSEL_ASSERT(operation->awaits_count < DYNSEL_SERVED_AWAITS);
+    operation->awaits[operation->awaits_count++] = number;
+}
+
+/* Work that is cancelled here has not begun: it waits for the data that do not come. */
+static void fail_dependent(dynsel_served *dependent)
+{
+    dependent->dependency_failed = true;
+    if (dependent->state == (uint8_t)DYNSEL_SERVED_RUNNING) {
+        const dynsel_status status = dynsel_cancel(&dependent->of.submission);
+        (void)status; /* it ends in any case */
+    }
+}
+
+static void resolve(dynsel_served *dependent, uint32_t number, bool failed, uint64_t now)
+{
+    uint8_t kept = 0;
+    for (uint8_t i = 0; i < dependent->awaits_count; i++) {
+        if (dependent->awaits[i] != number) {
+            dependent->awaits[kept++] = dependent->awaits[i];
+        }
+    }
+    if (kept == dependent->awaits_count) {
+        return;
+    }
+    dependent->awaits_count = kept;
+    dependent->since_ns = now;
+    if (failed) {
+        fail_dependent(dependent);
+    }
+}
+
+static bool send(uint32_t number, const dynsel_error *error, const dynsel_served *operation)
+{
+    char text[DYNSEL_MPI_ERROR_BYTES + 1];
+    size_t length = 0;
+    if (error->status != DYNSEL_OK) {
+        length = dynsel_error_text(error, text, sizeof(text));
+        length = length < DYNSEL_MPI_ERROR_BYTES ? length : strlen(text);
+    }
+    dynsel_mpi_done_body done = {
+        .status = (int32_t)error->status, .code = error->code, .text_bytes = (uint32_t)length};
+    size_t bytes = sizeof(done) + length;
+    (void)memcpy(&answer.body[sizeof(done)], text, length);
+    if (operation != NULL) {
+        done.took_ns = operation->took_ns;
+        done.back_bytes = operation->back_bytes;
+        if (done.back_bytes != 0) {
+            const size_t at = DYNSEL_MPI_ROUND(bytes);
+            (void)memset(&answer.body[bytes], 0, at - bytes);
+            (void)memcpy(&answer.body[at], operation->back, done.back_bytes);
+            bytes = at + done.back_bytes;
+        }
+    }
+    (void)memcpy(answer.body, &done, sizeof(done));
+    answer.header = (dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_DONE, .operation = number};
+    return dynsel_mpi_send(0, &answer, bytes, DYNSEL_MPI_TAG_MESSAGE);
+}
+
+void dynsel_served_end(dynsel_served *operation, const dynsel_error *error)
+{
+    static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
+    const uint32_t number = dynsel_served_number(operation);
+    const uint64_t now = dynsel_now_ns();
+    operation->error = error != NULL ? *error : nothing_is_wrong;
+    operation->failed = operation->error.status != DYNSEL_OK;
+    for (dynsel_served *other = dynsel_served_first(); other != NULL;
+         other = dynsel_served_after(other)) {
+        if (other->awaits_count != 0) {
+            resolve(other, number, operation->failed, now);
+        }
+    }
+    if (unanswered == 0 && send(number, &operation->error, operation)) {
+        forget(operation);
+        return;
+    }
+    operation->state = (uint8_t)DYNSEL_SERVED_ENDED;
+    unanswered++;
+}
+
+bool dynsel_served_send_answers(void)
+{
+    dynsel_served *next = unanswered != 0 ? dynsel_served_first() : NULL;
+    while (next != NULL) {
+        dynsel_served *const operation = next;
+        next = dynsel_served_after(operation);
+        if (operation->state != (uint8_t)DYNSEL_SERVED_ENDED) {
+            continue;
+        }
+        if (!send(dynsel_served_number(operation), &operation->error, operation)) {
+            return false;
+        }
+        forget(operation);
+        unanswered--;
+    }
+    return true;
+}
+
+bool dynsel_served_refuse(uint32_t number, const dynsel_error *error)
+{
+    if (!send(number, error, NULL)) {
+        return false;
+    }
+    if (operations[number].state == (uint8_t)DYNSEL_SERVED_NOTHING) {
+        operations[number].failed = true;
+    }
+    return true;
+}
+
+bool dynsel_served_may_make_room(dynsel_status status)
+{
+    return (status == DYNSEL_E_FULL || status == DYNSEL_E_AGAIN) && used != 0;
+}
