@@ -15,7 +15,8 @@
 #define INFO_MOST_DEVICES 0
 #endif
 #if CONFIG_DYNSEL_BACKEND_MPI
-#define INFO_MOST_OF_RANKS ((CONFIG_DYNSEL_MPI_RANKS - 1) * CONFIG_DYNSEL_MPI_RANK_RESOURCES)
+#define INFO_MOST_OF_RANKS                                                                         \
+    ((size_t)(CONFIG_DYNSEL_MPI_RANKS - 1) * CONFIG_DYNSEL_MPI_RANK_RESOURCES)
 #else
 #define INFO_MOST_OF_RANKS 0
 #endif
