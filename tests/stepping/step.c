@@ -31,8 +31,8 @@ typedef struct coroutine {
     dynsel_thread own;
     bool finished;
     bool waits;
-    bool news;   /* the other has written since this one paused */
-    bool sleeps; /* it waits for a wake, with a bound */
+    bool news;    /* the other has written since this one paused */
+    bool sleeps;  /* it waits for a wake, with a bound */
     uint64_t key; /* of its stack, registers and own state */
 } coroutine;
 

@@ -647,11 +647,11 @@ static void check_watches(void)
 
 static void check_events(void)
 {
-    unsigned failures = world.failed_dependents;
+    const unsigned failures =
+        world.failed_dependents + count_failing(world.events, world.event_count);
     unsigned collected = 0;
     for (unsigned i = 0; i < world.event_count; i++) {
         must(world.events[i].releases == 1, "an event was not released exactly once");
-        failures += world.events[i].fails ? 1 : 0;
     }
     for (unsigned i = 0; i < HANDLES; i++) {
         collected += world.handles[i].collected;
@@ -661,22 +661,15 @@ static void check_events(void)
     must(world.group_failures <= failures, "a failure was reported twice, or did not happen");
 }
 
-/* Before the policy ends. */
 static void check_counts(void)
 {
 #if CONFIG_DYNSEL_STATISTICS
-    dynsel_resource_statistics counts = {0};
-    unsigned failures = 0;
-    for (unsigned i = 0; i < world.event_count; i++) {
-        failures += world.events[i].fails ? 1 : 0;
-    }
+    dynsel_resource_statistics it = {0};
     must(dynsel_slots_in_use.value == 0 && dynsel_most_in_use.value <= STEP_SLOTS,
          "the slots in use were miscounted");
-    must(world.policy_ended || dynsel_get_statistics(&world.policy, 0, &counts) == DYNSEL_OK,
-         "there are no statistics");
-    must(world.policy_ended ||
-             (counts.submitted == world.event_count && counts.completed == world.event_count &&
-              counts.failed == failures),
+    must(world.policy_ended || (dynsel_get_statistics(&world.policy, 0, &it) == DYNSEL_OK &&
+                                it.submitted == world.event_count && it.completed == it.submitted &&
+                                it.failed == count_failing(world.events, world.event_count)),
          "the statistics do not count each piece of work once");
 #endif
 }
@@ -733,20 +726,12 @@ static void set_up(backend_kind kind, bool fails)
 
 static step_result step_program(backend_kind kind, bool fails)
 {
-    /* The counts of its work stand in the middle of a policy. */
-#if CONFIG_DYNSEL_STATISTICS
-    char *const counts = (char *)world.policy.counts;
-    const size_t before = (size_t)(counts - (char *)&world);
-    const size_t counted = sizeof world.policy.counts;
-#else
-    char *const counts = (char *)&world;
-    const size_t before = 0;
-    const size_t counted = 0;
-#endif
+    const memory_of_counts counts = counts_of(&world.policy);
+    const size_t before = (size_t)(counts.begin - (char *)&world);
     const step_piece memory[] = {
         {.memory = &world, .bytes = before},
-        {.memory = counts, .bytes = counted, .counters = true},
-        {.memory = counts + counted, .bytes = sizeof world - before - counted},
+        {.memory = counts.begin, .bytes = counts.bytes, .counters = true},
+        {.memory = counts.begin + counts.bytes, .bytes = sizeof world - before - counts.bytes},
         {.memory = dynsel_slot_at(1), .bytes = STEP_SLOTS * sizeof(dynsel_slot)},
 #if CONFIG_DYNSEL_COMMAND_GROUPS
         {.memory = &dynsel_pending_count, .bytes = sizeof(dynsel_word)},
@@ -756,7 +741,8 @@ static step_result step_program(backend_kind kind, bool fails)
         {.memory = &dynsel_most_in_use, .bytes = sizeof(dynsel_word)},
 #endif
     };
-    const step_scenario scenario = {run_thread, check_end, memory, sizeof memory / sizeof memory[0]};
+    const step_scenario scenario = {run_thread, check_end, memory,
+                                    sizeof memory / sizeof memory[0]};
     set_up(kind, fails);
     const step_result result = step_through(&scenario);
     clean_up();
