@@ -40,6 +40,7 @@ class Board:
     check_on_top  fragments that `scons check` adds to each chosen variant
     check_beside  fragments that `scons check` also adds to the board alone
     check_short   those of both with which `scons check` omits the long tests
+    check_few     of those of both: fragment -> the folders of tests/ that `scons check` builds and runs with it
     packages      from the folder's file `packages`: command, or compiler:file -> its Debian package
     """
 
@@ -63,6 +64,7 @@ class Board:
     check_on_top: tuple = ()
     check_beside: tuple = ()
     check_short: tuple = ()
+    check_few: dict = field(default_factory=dict)
     packages: dict = field(default_factory=dict)
 
     def missing(self):

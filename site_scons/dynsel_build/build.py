@@ -35,9 +35,10 @@ RUNNER_HOSTED = ["runner/output_hosted.c"]
 class VariantBuild:
     """The nodes of one variant."""
 
-    def __init__(self, variant, config, board, base, short=False):
-        """short: only quick tests of this variant count."""
-        self.short = short
+    def __init__(self, variant, config, board, base, short=False, lean=False, few=None):
+        """short: only quick tests of this variant count. lean: it does without the programs of the others, too. few: the
+        folders of its tests; None: all."""
+        self.short, self.lean, self.few = short, lean, few
         self.variant, self.config, self.board, self.trees = variant, config, board, config.trees
         self.pocl_cache = f"{self.trees.build}/pocl-cache"  # of all variants: PoCL compiles their kernels slowly
         self.env = toolchain.variant_environment(base, variant, config, board)
@@ -165,6 +166,9 @@ class VariantBuild:
             return
         if not self._can_run(source, libs, once or installed or emulated):
             return
+        counts = not (self.short and (long or once))
+        if not (once or product) and (self._is_elsewhere(source) or (self.lean and not counts)):
+            return
         name = os.path.splitext(self._path_in_tests(source))[0]
         folder = self.trees.build if once else self.variant.folder
         if once and not report.first_time(name):
@@ -180,7 +184,6 @@ class VariantBuild:
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         of_check = of == "build" or once or bool(tools) or (not product and bool(self.trees.products))
-        counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.trees) if once else self._test_variables()
             around = {**around, "DYNSEL_RUNNER": " ".join(self.board.runner)} if emulated else around
@@ -307,6 +310,10 @@ class VariantBuild:
         texts = generated.private_files(self.env.Dir("#").abspath, self.config)
         return [*(node for name, text in texts.items() for node in self.written(f"gen/{name}", text)),
                 *self.written(".config", config_text(self.config))]
+
+    def _is_elsewhere(self, source):
+        """Whether a test is not in the folders whose tests are in this variant."""
+        return self.few is not None and source.split("/")[0] not in self.few
 
     def wanted(self, when):
         return all(components.holds(self.config, s) for s in ([when] if isinstance(when, str) else when))

@@ -103,8 +103,8 @@ def _declare_all(session):
             print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1", session.trees.build)
     gates = Gates(base, session.trees)
-    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen))
-              for v in wanted]
+    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen),
+                           lean=_is_lean(session, v, chosen), few=_few(session, v, chosen)) for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
     for build in builds:
         _declare(build, session, gates)
@@ -155,6 +155,19 @@ def _is_short(session, variant, chosen):
     """Whether a variant that the user did not choose leaves the long tests to others."""
     made = "matrix" in session.targets and variant.settings
     return variant not in chosen and bool(made or set(session.board(variant).check_short) & set(variant.fragments))
+
+
+def _is_lean(session, variant, chosen):
+    """Whether `scons check` does not even build tests that it does not run: those of a second compiler, on top, may warn."""
+    beside = set(session.board(variant).check_beside) & set(variant.fragments)
+    return variant not in chosen and "matrix" not in session.targets and bool(beside)
+
+
+def _few(session, variant, chosen):
+    """The folders of the only tests of a variant that `scons check` adds; None: all count."""
+    found = session.board(variant).check_few
+    folders = [found[fragment] for fragment in variant.fragments if fragment in found]
+    return folders[0] if folders and variant not in chosen and "check" in session.targets else None
 
 
 def _is_random(session):
@@ -216,8 +229,9 @@ def _declare_targets(build, session, gates):
     env, build.size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
-    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
-                        list(build.outside.values())])
+    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size])
+    if not (build.lean or build.config["DYNSEL_SANITIZE"] or build.config["DYNSEL_SANITIZE_THREAD"]):
+        env.Alias("check", list(build.outside.values()))  # which nothing runs there
     env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
     if "amalgamation" in session.targets:
         env.Alias("amalgamation", build.amalgamated())
