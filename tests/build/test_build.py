@@ -125,7 +125,7 @@ class Words(Case):
     def test_help_lists_variables_boards_and_fragments(self):
         said = self.good("-h")
         for text in ("scons VARIANTS=native,native+clang", "boards to build for", "Boards: native",
-                     "clang coverage debug full interrupts minimal one_file pic sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
+                     "clang coverage debug full interrupts minimal mpi mpich one_file pic sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
             self.assertIn(text, said)
         self.assertLess(len(said.splitlines()), 50)
 
