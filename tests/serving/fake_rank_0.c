@@ -62,8 +62,7 @@ static void *serve(void *unused)
     return NULL;
 }
 
-void fake_begin(const dynsel_mpi_options *options, const dynsel_resource *resources,
-                uint32_t count)
+void fake_begin(const dynsel_mpi_options *options, const dynsel_resource *resources, uint32_t count)
 {
     memset(&fake, 0, sizeof fake);
     memset(&dynsel_mpi, 0, sizeof dynsel_mpi);

@@ -137,7 +137,7 @@ static void fill_somewhere(uint32_t resource)
     for (size_t slice = 0; slice < size[0]; slice++) {
         for (size_t row = 0; row < size[1]; row++) {
             for (size_t i = 0; i < size[2]; i++) {
-                model[to][byte_at(&body.to_box, slice, row, i)] = element[i % unit];
+                model[to][byte_at(&body.to_box, slice, row, i)] = unit != 0 ? element[i % unit] : 0;
             }
         }
     }
@@ -200,15 +200,14 @@ static void box_outside_of_its_copy_is_refused(void **state)
 {
     (void)state;
     const unsigned char element = 1;
-    const dynsel_box wrong[] = {
-        {.first = COPY_BYTES, .size = {1, 1, 1}},
-        {.first = 0, .size = {1, 1, COPY_BYTES + 1}},
-        {.first = 0, .size = {1, 2, 1}, .row_pitch = COPY_BYTES},
-        {.first = 0, .size = {2, 1, 1}, .slice_pitch = COPY_BYTES},
-        {.first = 0, .size = {3, 1, 1}, .slice_pitch = SIZE_MAX / 2 + 1},
-        {.first = 0, .size = {1, SIZE_MAX, 1}, .row_pitch = SIZE_MAX},
-        {.first = SIZE_MAX, .size = {1, 1, 1}},
-        {.first = 8, .size = {1, 1, SIZE_MAX - 7}}};
+    const dynsel_box wrong[] = {{.first = COPY_BYTES, .size = {1, 1, 1}},
+                                {.first = 0, .size = {1, 1, COPY_BYTES + 1}},
+                                {.first = 0, .size = {1, 2, 1}, .row_pitch = COPY_BYTES},
+                                {.first = 0, .size = {2, 1, 1}, .slice_pitch = COPY_BYTES},
+                                {.first = 0, .size = {3, 1, 1}, .slice_pitch = SIZE_MAX / 2 + 1},
+                                {.first = 0, .size = {1, SIZE_MAX, 1}, .row_pitch = SIZE_MAX},
+                                {.first = SIZE_MAX, .size = {1, 1, 1}},
+                                {.first = 8, .size = {1, 1, SIZE_MAX - 7}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         dynsel_mpi_boxes_body body = {.to = copy_at(0), .to_box = wrong[i], .element_bytes = 1};
         push_boxes(DYNSEL_MPI_FILL, 0, &body, &element);
