@@ -9,7 +9,14 @@
 #include "serving/resources.h"
 #include "test.h"
 
-enum { MEMORY = 64 * 1024, GUARD = 256, WORDS = 512, BYTES = WORDS * sizeof(uint32_t), PEER = 3 };
+enum {
+    MEMORY = 64 * 1024,
+    GUARD = 256,
+    WORDS = 512,
+    BYTES = WORDS * sizeof(uint32_t),
+    ELSEWHERE = 8 * BYTES, /* an offset that no copy of words has */
+    PEER = 3
+};
 
 static _Alignas(4096) unsigned char memory[MEMORY + GUARD];
 
