@@ -260,12 +260,12 @@ static void measure_library(const dynsel_resource *resources, size_t count)
     }
     must(dynsel_policy_deinit(&policy.policy), "end of the policy");
     (void)printf("%u ranks, resource %s\n\n  %-44s %12s %12s %10s\n",
-                 (unsigned)dynsel_mpi_rank_count(), dynsel_resource_name(resources), "",
-                 "by hand", "dynsel", "ratio");
-    print_row("message and answer; submit and wait", hand[0] / 1e3, measure_median(all[0], ROUNDS) / 1e3,
-              "us");
-    print_row("the same with 64 in flight, each", hand[1] / 1e3, measure_median(all[1], ROUNDS) / 1e3,
-              "us");
+                 (unsigned)dynsel_mpi_rank_count(), dynsel_resource_name(resources), "", "by hand",
+                 "dynsel", "ratio");
+    print_row("message and answer; submit and wait", hand[0] / 1e3,
+              measure_median(all[0], ROUNDS) / 1e3, "us");
+    print_row("the same with 64 in flight, each", hand[1] / 1e3,
+              measure_median(all[1], ROUNDS) / 1e3, "us");
     const double gigabytes = 2.0 * LARGE;
     const double rate = gigabytes / hand[2];
     const double ours = gigabytes / measure_median(all[2], ROUNDS);

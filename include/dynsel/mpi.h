@@ -63,9 +63,9 @@ DYNSEL_BEGIN_DECLS
  */
 typedef struct dynsel_mpi_task {
     dynsel_task_fn function;
-    const char *name;  /**< to compare the lists of the ranks; static */
-    size_t bytes;      /**< of what `args` points to, at most CONFIG_DYNSEL_MPI_ARGUMENT_BYTES */
-    bool comes_back;   /**< the copy is copied back into `args` before the work is complete */
+    const char *name; /**< to compare the lists of the ranks; static */
+    size_t bytes;     /**< of what `args` points to, at most CONFIG_DYNSEL_MPI_ARGUMENT_BYTES */
+    bool comes_back;  /**< the copy is copied back into `args` before the work is complete */
 } dynsel_mpi_task;
 
 /** Unused fields are zero. */

@@ -148,8 +148,8 @@ static bool is_user_in(const dynsel_buffer_record *record, uint32_t user, uint32
         return false;
     }
     const dynsel_uses *const uses = dynsel_uses_in(user - 1);
-    return domain == ANY_DOMAIN || (uses->decided == user &&
-                                    (uses->domain == domain || takes_from(uses, record, domain)));
+    return domain == ANY_DOMAIN ||
+           (uses->decided == user && (uses->domain == domain || takes_from(uses, record, domain)));
 }
 
 /* Removes finished work on the way. */

@@ -299,9 +299,8 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     if ((need || dynsel_is_wanted_on_host(s->uses, s->use)) &&
         !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
         const uint32_t source = dynsel_pass_find_source(s->uses, s->use);
-        return source != DYNSEL_HOST_DOMAIN
-                   ? look_at_pass(s, copy, source)
-                   : want_data(s, dynsel_is_put_back(s->uses, s->use));
+        return source != DYNSEL_HOST_DOMAIN ? look_at_pass(s, copy, source)
+                                            : want_data(s, dynsel_is_put_back(s->uses, s->use));
     }
     if (copy->memory.native == NULL) {
         return look_for_room(s);

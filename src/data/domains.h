@@ -20,7 +20,7 @@ typedef struct dynsel_domain_record {
 #if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
     dynsel_copy_set apart; /* the domains from which nothing can be passed here */
 #endif
-    uint64_t copied_out_ns;  /* when the last copy to the host was seen complete */
+    uint64_t copied_out_ns; /* when the last copy to the host was seen complete */
     dynsel_movement movement;
 } dynsel_domain_record;
 

@@ -17,7 +17,8 @@ static bool may_pass(const dynsel_buffer_record *record, uint32_t from, uint32_t
 {
     const dynsel_copy_record *const copy = &record->copies[from - 1];
     return dynsel_is_valid(&record->validity, from) && copy->memory.native != NULL &&
-           !copy->memory.shared && dynsel_domains[from - 1].backend == dynsel_domains[to - 1].backend &&
+           !copy->memory.shared &&
+           dynsel_domains[from - 1].backend == dynsel_domains[to - 1].backend &&
            !dynsel_copy_is_in(dynsel_domains[to - 1].apart, from);
 }
 
@@ -36,7 +37,8 @@ static bool goes_through_host(const dynsel_uses *uses, const dynsel_use *use)
     }
 #endif
     const dynsel_backend_ops *const ops = dynsel_domains[uses->domain - 1].backend->ops;
-    return ops->memory->pass == NULL || ops->marks_completion || dynsel_is_wanted_on_host(uses, use) || !may_receive(use->record, uses->domain);
+    return ops->memory->pass == NULL || ops->marks_completion ||
+           dynsel_is_wanted_on_host(uses, use) || !may_receive(use->record, uses->domain);
 }
 
 uint32_t dynsel_pass_find_source(const dynsel_uses *uses, const dynsel_use *use)
@@ -61,9 +63,9 @@ uint32_t dynsel_pass_find_source(const dynsel_uses *uses, const dynsel_use *use)
 void dynsel_pass_count(const dynsel_uses *uses, const dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    dynsel_movement *const movements[] = {
-        &record->movement, &dynsel_domains[dynsel_use_passed_from(use) - 1].movement,
-        &dynsel_domains[uses->domain - 1].movement};
+    dynsel_movement *const movements[] = {&record->movement,
+                                          &dynsel_domains[dynsel_use_passed_from(use) - 1].movement,
+                                          &dynsel_domains[uses->domain - 1].movement};
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < sizeof movements / sizeof movements[0]; i++) {
         movements[i]->bytes_passed += record->bytes;

@@ -314,8 +314,9 @@ static bool is_allocated_by(const dynsel_policy *policy, const record *it)
 {
     bool found = false;
     for (uint32_t i = 0; i < dynsel_policy_count(policy) && !found; i++) {
-        found = policy->queues[i].own == it->own &&
-                dynsel_domains_of(policy->resources[i].backend) == dynsel_domains[it->domain - 1].backend;
+        found =
+            policy->queues[i].own == it->own && dynsel_domains_of(policy->resources[i].backend) ==
+                                                    dynsel_domains[it->domain - 1].backend;
     }
     return found;
 }

@@ -30,8 +30,7 @@ static inline void dynsel_traced_transfer(const dynsel_selection *selection, uin
                          selection != NULL ? dynsel_traced_place(selection->policy,
                                                                  selection->index, selection->piece)
                                            : nobody,
-                         since,
-                         what | (bytes & (((uint64_t)1 << DYNSEL_TRACED_BUFFER_SHIFT) - 1)));
+                         since, what | (bytes & (((uint64_t)1 << DYNSEL_TRACED_BUFFER_SHIFT) - 1)));
     }
 }
 

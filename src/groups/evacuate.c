@@ -24,7 +24,8 @@ static bool is_shared(const dynsel_policy *policy, uint32_t index, uint32_t numb
 {
     dynsel_backend *const backend = policy->resources[index].backend;
     for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
-        if (i != index && dynsel_domains_of(policy->resources[i].backend) == dynsel_domains_of(backend) &&
+        if (i != index &&
+            dynsel_domains_of(policy->resources[i].backend) == dynsel_domains_of(backend) &&
             !dynsel_health_is_removed(&policy->queues[i]) &&
             dynsel_domain_ask(backend, policy->queues[i].own).number == number) {
             return true;

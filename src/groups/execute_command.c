@@ -13,8 +13,7 @@
 #if CONFIG_DYNSEL_BACKEND_MPI
 static void tell_access(dynsel_argument *argument, bool reads, bool writes)
 {
-    const dynsel_access_mode with_contents =
-        writes ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_READ;
+    const dynsel_access_mode with_contents = writes ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_READ;
     argument->access = (uint8_t)(reads ? with_contents : DYNSEL_ACCESS_DISCARD_WRITE);
 }
 #else

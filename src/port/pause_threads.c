@@ -9,7 +9,7 @@
 #include "port/cancel.h"
 
 enum { ROUNDS_GIVING_WAY = 16, NS_PER_ROUND = 10000, LONGEST_NS = 100000, MORE_YIELDS = 240 };
-enum { IDLE_YIELDS_NS = 1000000, IDLE_SHARE = 8, LONGEST_IDLE_NS = 1000000 };
+enum { IDLE_SPINS_NS = 20000, IDLE_YIELDS_NS = 1000000, IDLE_SHARE = 8, LONGEST_IDLE_NS = 1000000 };
 
 static void sleep_for(long ns)
 {
@@ -36,6 +36,9 @@ void dynsel_pause_for_copy(uint32_t round)
 void dynsel_pause_while_idle(uint64_t idle_ns)
 {
     const uint64_t share = idle_ns / IDLE_SHARE;
+    if (idle_ns < IDLE_SPINS_NS) {
+        return; /* a yield takes 0.3 us, as long as a message between two processes */
+    }
     if (idle_ns < IDLE_YIELDS_NS) {
         (void)sched_yield();
         return;

@@ -89,7 +89,8 @@ dynsel_status dynsel_served_group_submit(const dynsel_served_group *group, dynse
     if (status != DYNSEL_OK) {
         return dynsel_served_may_make_room(status) ? DYNSEL_E_AGAIN : status;
     }
-    dynsel_served *const operation = dynsel_served_begin(group->header, DYNSEL_SERVED_RUNNING);
+    dynsel_served *const operation =
+        dynsel_served_begin(group->header, DYNSEL_SERVED_RUNNING, dynsel_now_ns());
     dynsel_served_order_keep(&group->order, operation);
     operation->since_ns = begin_ns;
     operation->of.submission = submission;
@@ -240,7 +241,8 @@ dynsel_status dynsel_serving_prepare(const dynsel_mpi_header *header, dynsel_ser
     if (status != DYNSEL_OK) {
         return status;
     }
-    dynsel_served *const operation = dynsel_served_begin(header, DYNSEL_SERVED_RUNNING);
+    dynsel_served *const operation =
+        dynsel_served_begin(header, DYNSEL_SERVED_RUNNING, dynsel_now_ns());
     operation->took_ns = dynsel_now_ns() - begin_ns;
     dynsel_served_end(operation, NULL);
     return DYNSEL_OK;

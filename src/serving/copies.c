@@ -113,7 +113,7 @@ static dynsel_status check_peer(uint32_t peer)
 /* Begins a transfer in the state DYNSEL_SERVED_OPENING. */
 static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader body, bool sends)
 {
-    dynsel_served_order order = {.behind_count = 0};
+    dynsel_served_order order = {.ignores_failures = !sends};
     dynsel_mpi_data_body data;
     dynsel_buffer buffer;
     dynsel_status status = read_data(&body, &data);
@@ -126,7 +126,8 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader
     if (status != DYNSEL_OK) {
         return status;
     }
-    dynsel_served *const operation = dynsel_served_begin(header, DYNSEL_SERVED_OPENING);
+    dynsel_served *const operation =
+        dynsel_served_begin(header, DYNSEL_SERVED_OPENING, dynsel_now_ns());
     dynsel_served_order_keep(&order, operation);
     operation->place = data.place.copy;
     operation->of.data.peer = data.peer;
@@ -191,7 +192,7 @@ static bool open(dynsel_served *operation)
         return false;
     }
     const dynsel_status status =
-        operation->dependency_failed
+        operation->dependency_failed && sends
             ? dynsel_served_order_fail(dynsel_served_number(operation))
             : dynsel_host_accessor_open_for(
                   accessor, used->buffer, sends ? DYNSEL_ACCESS_READ : DYNSEL_ACCESS_DISCARD_WRITE,

@@ -55,7 +55,8 @@ dynsel_served *dynsel_served_after(const dynsel_served *operation)
     return named(operation->next);
 }
 
-dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_served_state state)
+dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_served_state state,
+                                   uint64_t since_ns)
 {
     dynsel_served *const operation = &operations[header->operation];
     DYNSEL_ASSERT(operation->state == (uint8_t)DYNSEL_SERVED_NOTHING);
@@ -71,7 +72,7 @@ dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_serve
     }
     last_used = header->operation + 1;
     used++;
-    operation->since_ns = dynsel_now_ns();
+    operation->since_ns = since_ns;
     return operation;
 }
 
@@ -107,7 +108,7 @@ static void fail_dependent(dynsel_served *dependent)
     }
 }
 
-static void resolve(dynsel_served *dependent, uint32_t number, bool failed, uint64_t now)
+static void resolve(dynsel_served *dependent, uint32_t number, bool failed)
 {
     uint8_t kept = 0;
     for (uint8_t i = 0; i < dependent->awaits_count; i++) {
@@ -119,7 +120,7 @@ static void resolve(dynsel_served *dependent, uint32_t number, bool failed, uint
         return;
     }
     dependent->awaits_count = kept;
-    dependent->since_ns = now;
+    dependent->since_ns = dynsel_now_ns();
     if (failed) {
         fail_dependent(dependent);
     }
@@ -156,13 +157,12 @@ void dynsel_served_end(dynsel_served *operation, const dynsel_error *error)
 {
     static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
     const uint32_t number = dynsel_served_number(operation);
-    const uint64_t now = dynsel_now_ns();
     operation->error = error != NULL ? *error : nothing_is_wrong;
     operation->failed = operation->error.status != DYNSEL_OK;
     for (dynsel_served *other = dynsel_served_first(); other != NULL;
          other = dynsel_served_after(other)) {
         if (other->awaits_count != 0) {
-            resolve(other, number, operation->failed, now);
+            resolve(other, number, operation->failed);
         }
     }
     if (unanswered == 0 && send(number, &operation->error, operation)) {

@@ -76,8 +76,9 @@ uint32_t dynsel_served_count(void);
 dynsel_served *dynsel_served_first(void);
 dynsel_served *dynsel_served_after(const dynsel_served *operation);
 
-/* Takes a free number into use. */
-dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_served_state state);
+/* Takes a free number into use. since_ns: when it began. */
+dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_served_state state,
+                                   uint64_t since_ns);
 
 /* Adds what it follows; the caller knows that there is room. */
 void dynsel_served_await(dynsel_served *operation, uint32_t number);

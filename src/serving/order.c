@@ -42,7 +42,8 @@ static dynsel_status follow(dynsel_served_order *order, uint32_t number, bool wa
     const dynsel_served *const operation = dynsel_served_at(number);
     const dynsel_served_state state = (dynsel_served_state)operation->state;
     if (state == DYNSEL_SERVED_NOTHING || state == DYNSEL_SERVED_ENDED) {
-        return operation->failed ? dynsel_served_order_fail(number) : DYNSEL_OK;
+        return operation->failed && !order->ignores_failures ? dynsel_served_order_fail(number)
+                                                             : DYNSEL_OK;
     }
     if (waits) {
         return dynsel_served_order_await(order, number);

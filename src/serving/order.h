@@ -23,6 +23,9 @@ typedef struct dynsel_served_order {
     uint32_t behind_count;
     uint32_t awaits[DYNSEL_SERVED_AWAITS]; /* numbers of transfers that go on */
     uint32_t awaits_count;
+    /* Of data that come: they are received also where what they follow has failed, because the
+     * other rank sends them in any case. */
+    bool ignores_failures;
 } dynsel_served_order;
 
 /* Adds a transfer. DYNSEL_E_AGAIN: there are too many. */

@@ -30,6 +30,7 @@ enum {
     MOST_LOOKS = 64     /* at operations, between two looks at messages */
 };
 
+static uint64_t round_ns; /* when this round of the loop began */
 static uint64_t heard_ns; /* when rank 0 was heard last */
 static uint64_t moved_ns; /* when something happened last */
 static bool is_ending;    /* rank 0 has sent DYNSEL_MPI_END */
@@ -129,7 +130,7 @@ static bool take_messages(void)
             break;
         }
         if (rank == 0) {
-            heard_ns = dynsel_now_ns();
+            heard_ns = round_ns;
             const dynsel_mpi_header header = message->header;
             if (!take(&header, dynsel_served_reader_of(message, body_bytes))) {
                 break;
@@ -190,24 +191,24 @@ static bool send_pong(void)
 /* One round of the loop. */
 static void go_round(void)
 {
+    round_ns = dynsel_now_ns();
     bool moved = dynsel_mpi_pump();
     moved = take_messages() || moved;
     moved = look_at_operations() || moved;
     (void)send_pong();
     (void)dynsel_served_send_answers();
-    const uint64_t now = dynsel_now_ns();
     if (moved) {
-        moved_ns = now;
-        return;
+        moved_ns = round_ns;
+    } else {
+        dynsel_pause_while_idle(round_ns - moved_ns);
     }
-    dynsel_pause_while_idle(now - moved_ns);
 }
 
 static bool is_rank_0_lost(void)
 {
     const uint64_t idle_ns = dynsel_mpi.options.idle_ns;
     return dynsel_mpi_failure_of(0) != 0 ||
-           (idle_ns != DYNSEL_NO_TIME_LIMIT && dynsel_now_ns() - heard_ns >= idle_ns);
+           (idle_ns != DYNSEL_NO_TIME_LIMIT && round_ns - heard_ns >= idle_ns);
 }
 
 /* True: rank 0 has ended it. */
@@ -271,8 +272,9 @@ static void begin_serving(void)
     dynsel_served_copy_reset();
     dynsel_serving_reset_commands();
 #endif
-    heard_ns = dynsel_now_ns();
-    moved_ns = heard_ns;
+    round_ns = dynsel_now_ns();
+    heard_ns = round_ns;
+    moved_ns = round_ns;
     is_ending = false;
     owes_pong = false;
     look_next = 0;

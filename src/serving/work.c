@@ -115,9 +115,8 @@ dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served
     if (status != DYNSEL_OK) {
         return dynsel_served_may_make_room(status) ? DYNSEL_E_AGAIN : status;
     }
-    dynsel_served *const operation = dynsel_served_begin(header, DYNSEL_SERVED_RUNNING);
+    dynsel_served *const operation = dynsel_served_begin(header, DYNSEL_SERVED_RUNNING, begin_ns);
     place->operation = header->operation + 1;
-    operation->since_ns = begin_ns;
     operation->back = place->bytes;
     operation->back_bytes = ours->comes_back ? task.bytes : 0;
     operation->of.submission = submission;

@@ -89,7 +89,7 @@ typedef struct simulated_device {
     atomic_bool is_full;  /* start is DYNSEL_E_AGAIN */
     atomic_uint full_for; /* so are that many starts */
     atomic_int attached;
-    bool is_lost; /* with its memory */
+    bool is_lost;   /* with its memory */
     unsigned apart; /* domains, as bits by number, whose memory it does not reach */
 } simulated_device;
 

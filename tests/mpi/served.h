@@ -34,8 +34,7 @@ static inline void served_begin(dynsel_mpi_options options)
 {
     const char *const workers = getenv("DYNSEL_TEST_WORKERS");
     options.own_thread = getenv("DYNSEL_TEST_OWN_THREAD") != NULL;
-    if (workers != NULL &&
-        dynsel_threads_start((size_t)strtoul(workers, NULL, 10)) != DYNSEL_OK) {
+    if (workers != NULL && dynsel_threads_start((size_t)strtoul(workers, NULL, 10)) != DYNSEL_OK) {
         served_say("dynsel_threads_start");
         exit(1);
     }

@@ -47,8 +47,7 @@ static int begin(void **state)
     (void)state;
     size_t count = 0;
     resources[0] = (dynsel_resource){.backend = &dynsel_inline_backend};
-    assert_status(DYNSEL_OK,
-                  dynsel_mpi_resources(0, resources + 1, MOST_RESOURCES - 1, &count));
+    assert_status(DYNSEL_OK, dynsel_mpi_resources(0, resources + 1, MOST_RESOURCES - 1, &count));
     assert_true(count >= dynsel_mpi_rank_count() - 1);
     resource_count = 1 + count;
     const dynsel_options all = {.resources = resources, .count = resource_count};

@@ -26,11 +26,12 @@ static dynsel_status add_up(const dynsel_resource *where, void *args, dynsel_eve
         s->result += i;
     }
     s->rank = dynsel_mpi_rank();
-    return s->from <= s->to ? DYNSEL_OK
-                            : dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_USER,
-                                                                .code = 77,
-                                                                .function = "add_up",
-                                                                .detail = "it ends before it begins"});
+    return s->from <= s->to
+               ? DYNSEL_OK
+               : dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_USER,
+                                                   .code = 77,
+                                                   .function = "add_up",
+                                                   .detail = "it ends before it begins"});
 }
 
 static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -100,8 +101,7 @@ static dynsel_resource first_of(const dynsel_backend *backend)
 static int set_up(void **state)
 {
     (void)state;
-    assert_status(DYNSEL_OK,
-                  dynsel_mpi_resources(0, resources, MOST_RESOURCES, &resource_count));
+    assert_status(DYNSEL_OK, dynsel_mpi_resources(0, resources, MOST_RESOURCES, &resource_count));
     for (uint32_t i = 0; i < WORDS; i++) {
         words[i] = i;
     }
@@ -141,8 +141,7 @@ static void questions_about_ranks_are_checked(void **state)
     size_t count = 7;
     assert_status(DYNSEL_E_INVALID, dynsel_mpi_resources(0, NULL, 0, NULL));
     assert_status(DYNSEL_E_INVALID, dynsel_mpi_resources(0, NULL, 1, &count));
-    assert_status(DYNSEL_E_INVALID,
-                  dynsel_mpi_resources(dynsel_mpi_rank_count(), NULL, 0, &count));
+    assert_status(DYNSEL_E_INVALID, dynsel_mpi_resources(dynsel_mpi_rank_count(), NULL, 0, &count));
     assert_status(DYNSEL_OK, dynsel_mpi_resources(0, NULL, 0, &count));
     assert_int_equal(count, resource_count);
     assert_status(DYNSEL_E_FULL, dynsel_mpi_resources(0, resources, count - 1, &count));
@@ -251,7 +250,8 @@ static void buffer_goes_from_rank_to_rank(void **state)
     assert_status(DYNSEL_OK,
                   dynsel_buffer_init(&buffer, words, sizeof(words[0]), DYNSEL_RANGE(WORDS)));
     for (uint32_t i = 0; i < STEPS; i++) {
-        job j = {.buffer = buffer, .kernel = &add, .value = 1u << i, .first = i, .count = WORDS - i};
+        job j = {
+            .buffer = buffer, .kernel = &add, .value = 1u << i, .first = i, .count = WORDS - i};
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&policy.policy, launch_job, &j, NULL));
     }
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
@@ -341,8 +341,7 @@ static void buffer_larger_than_the_memory_of_a_rank_is_refused(void **state)
     const dynsel_options options = {.resources = resources, .count = resource_count};
     dynsel_buffer buffer = {0};
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
-    assert_status(DYNSEL_OK,
-                  dynsel_buffer_init(&buffer, large, 1, DYNSEL_RANGE(sizeof large)));
+    assert_status(DYNSEL_OK, dynsel_buffer_init(&buffer, large, 1, DYNSEL_RANGE(sizeof large)));
     job j = {.buffer = buffer, .kernel = &add, .value = 1, .count = 1};
     assert_status(DYNSEL_E_FULL,
                   dynsel_submit_command_group_and_wait(&policy.policy, launch_job, &j));
@@ -370,8 +369,8 @@ static void copies_leave_a_rank_when_it_is_full(void **state)
         assert_status(DYNSEL_OK,
                       dynsel_submit_command_group_and_wait(&policy.policy, launch_job, &j));
         dynsel_host_accessor seen = {0};
-        assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, buffers[i % BUFFERS],
-                                                           DYNSEL_ACCESS_READ));
+        assert_status(DYNSEL_OK,
+                      dynsel_host_accessor_open(&seen, buffers[i % BUFFERS], DYNSEL_ACCESS_READ));
         assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
     }
     for (uint32_t i = 0; i < BUFFERS; i++) {

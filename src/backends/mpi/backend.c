@@ -98,13 +98,14 @@ static dynsel_status poll_ended(dynsel_backend *backend, const dynsel_work *cons
 }
 #endif
 
-/* By the clock of the rank that did it; the end is when its answer came. */
+/* By the clock of the rank that did it; the end is when it was seen. */
 static void measure(dynsel_backend *backend, dynsel_work *work)
 {
     const dynsel_mpi_operation *const operation = work->done.native;
     (void)backend;
-    work->ended_ns = operation->took_ns != 0 ? operation->ended_ns : 0;
-    work->ready_ns = operation->ended_ns - operation->took_ns;
+    const uint64_t now_ns = dynsel_now_ns();
+    work->ended_ns = operation->took_ns != 0 ? now_ns : 0;
+    work->ready_ns = now_ns - operation->took_ns;
     work->began = true;
 }
 

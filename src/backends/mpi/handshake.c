@@ -18,8 +18,8 @@
 typedef struct greeting {
     char tag[16]; /* of the configuration */
     char version[16];
-    uint32_t sizes;  /* of the messages and pointers, and the order of bytes */
-    int32_t status;  /* how the rank judges its own options */
+    uint32_t sizes; /* of the messages and pointers, and the order of bytes */
+    int32_t status; /* how the rank judges its own options */
     uint32_t kernel_count;
     uint32_t task_count;
     uint32_t checksum; /* of both lists */
@@ -152,13 +152,15 @@ static dynsel_status compare_builds(void)
     for (uint32_t rank = 0; rank < dynsel_mpi.rank_count; rank++) {
         const greeting *const its = &greetings[rank];
         if (strcmp(its->tag, greetings[0].tag) != 0) {
-            return refuse("the configuration", "that of rank {} is another one than that of rank 0:"
-                                               " all ranks run the same program",
+            return refuse("the configuration",
+                          "that of rank {} is another one than that of rank 0:"
+                          " all ranks run the same program",
                           rank);
         }
         if (strcmp(its->version, greetings[0].version) != 0 || its->sizes != greetings[0].sizes) {
-            return refuse("the build", "that of rank {} is another one than that of rank 0: all"
-                                       " ranks run the same program on the same kind of machine",
+            return refuse("the build",
+                          "that of rank {} is another one than that of rank 0: all"
+                          " ranks run the same program on the same kind of machine",
                           rank);
         }
     }
@@ -189,8 +191,9 @@ static dynsel_status compare_entry(MPI_Comm communicator, size_t i, uint64_t dea
     const dynsel_status status = finish("MPI_Iallgather", code, &request, deadline_ns);
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count && status == DYNSEL_OK; rank++) {
         if (checksums[rank] != checksums[0]) {
-            return refuse(name_of(i), "rank {} has another kernel or task in this place of its list"
-                                      " than rank 0: all ranks need the same lists",
+            return refuse(name_of(i),
+                          "rank {} has another kernel or task in this place of its list"
+                          " than rank 0: all ranks need the same lists",
                           rank);
         }
     }
@@ -216,8 +219,9 @@ static dynsel_status compare_lists(MPI_Comm communicator, uint64_t deadline_ns)
     }
     return other == 0 || status != DYNSEL_OK
                ? status
-               : refuse("the lists", "rank {} has as many entries as rank 0, but divides them"
-                                     " otherwise into kernels and tasks",
+               : refuse("the lists",
+                        "rank {} has as many entries as rank 0, but divides them"
+                        " otherwise into kernels and tasks",
                         other);
 }
 
@@ -255,8 +259,8 @@ static dynsel_status gather_resources(MPI_Comm communicator, uint64_t deadline_n
                                            .memory_bytes = greetings[rank].memory_bytes,
                                            .heard_ns = now_ns};
         for (uint32_t i = 0; i < record->resource_count; i++) {
-            record->resources[i] = (dynsel_mpi_resource){
-                .description = all[rank][i], .rank = rank, .place = i};
+            record->resources[i] =
+                (dynsel_mpi_resource){.description = all[rank][i], .rank = rank, .place = i};
         }
     }
     return DYNSEL_OK;

@@ -42,10 +42,9 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
     memory->native = dynsel_mpi_copy_take(rank, memory->bytes);
     dynsel_spinlock_release(&dynsel_mpi_lock);
-    return memory->native != NULL
-               ? DYNSEL_OK
-               : DYNSEL_FAIL_IN(BACKEND, DYNSEL_E_AGAIN, "rank {} has no more room for copies",
-                                rank);
+    return memory->native != NULL ? DYNSEL_OK
+                                  : DYNSEL_FAIL_IN(BACKEND, DYNSEL_E_AGAIN,
+                                                   "rank {} has no more room for copies", rank);
 }
 
 static dynsel_mpi_place place_of(uint32_t rank, const dynsel_memory *memory, uint32_t access)
@@ -233,10 +232,10 @@ static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_com
         dynsel_mpi_write_begin(&writer, &message, DYNSEL_MPI_LAUNCH, resource->place);
         write_launch(&writer, resource->rank, command);
     } else {
-        dynsel_mpi_write_begin(
-            &writer, &message,
-            command->kind == DYNSEL_COMMAND_COPY ? DYNSEL_MPI_COPY : DYNSEL_MPI_FILL,
-            resource->place);
+        dynsel_mpi_write_begin(&writer, &message,
+                               command->kind == DYNSEL_COMMAND_COPY ? DYNSEL_MPI_COPY
+                                                                    : DYNSEL_MPI_FILL,
+                               resource->place);
         write_boxes(&writer, resource->rank, command);
     }
     dynsel_mpi_write_after(&writer, command->after, command->after_count);

@@ -10,8 +10,7 @@ void dynsel_mpi_write_begin(dynsel_mpi_writer *writer, dynsel_mpi_message *messa
 {
     writer->message = message;
     writer->bytes = 0;
-    message->header =
-        (dynsel_mpi_header){.kind = (uint8_t)kind, .resource = (uint8_t)resource};
+    message->header = (dynsel_mpi_header){.kind = (uint8_t)kind, .resource = (uint8_t)resource};
 }
 
 void dynsel_mpi_write(dynsel_mpi_writer *writer, const void *bytes, size_t count)

@@ -179,21 +179,22 @@ static dynsel_status initialize(bool own_thread, int *level)
     if (is_initialized != 0) {
         dynsel_mpi.is_ours = false;
         (void)MPI_Query_thread(level);
-        return own_thread ? refuse("own_thread", "MPI is initialized, and so belongs to the thread "
-                                                 "that did it",
+        return own_thread ? refuse("own_thread",
+                                   "MPI is initialized, and so belongs to the thread "
+                                   "that did it",
                                    0)
                           : DYNSEL_OK;
     }
-    const int code =
-        MPI_Init_thread(NULL, NULL, own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED, level);
+    const int code = MPI_Init_thread(
+        NULL, NULL, own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED, level);
     dynsel_mpi.is_ours = code == MPI_SUCCESS;
     return code == MPI_SUCCESS ? DYNSEL_OK : dynsel_mpi_fail("MPI_Init_thread", code);
 }
 
 static dynsel_status join_ranks(const dynsel_mpi_options *options, MPI_Comm *made)
 {
-    const MPI_Comm of = options->communicator != NULL ? *(const MPI_Comm *)options->communicator
-                                                      : MPI_COMM_WORLD;
+    const MPI_Comm of =
+        options->communicator != NULL ? *(const MPI_Comm *)options->communicator : MPI_COMM_WORLD;
     const uint64_t deadline_ns = dynsel_now_ns() + dynsel_mpi.options.silence_ns;
     int rank = 0;
     int count = 0;
@@ -240,8 +241,8 @@ static dynsel_status open(const dynsel_mpi_options *options)
     }
     dynsel_mpi_memory_begin();
     dynsel_mpi_operations_begin();
-    const int code = dynsel_mpi_transport_open(
-        communicator, !options->own_thread && level >= MPI_THREAD_SERIALIZED);
+    const int code = dynsel_mpi_transport_open(communicator, !options->own_thread &&
+                                                                 level >= MPI_THREAD_SERIALIZED);
     if (code != MPI_SUCCESS) {
         dynsel_mpi.rank_count = 0;
         return dynsel_mpi_fail("MPI_Irecv", code);
@@ -315,11 +316,11 @@ static dynsel_status open_in_thread(const dynsel_mpi_options *options)
     const int code = pthread_create(&thread, NULL, live, &given);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0) {
-        return dynsel_fail(&(const dynsel_error){
-            .status = DYNSEL_E_DEVICE,
-            .code = code,
-            .function = FUNCTION,
-            .detail = DYNSEL_TEXT("the system gives no more threads")});
+        return dynsel_fail(
+            &(const dynsel_error){.status = DYNSEL_E_DEVICE,
+                                  .code = code,
+                                  .function = FUNCTION,
+                                  .detail = DYNSEL_TEXT("the system gives no more threads")});
     }
     for (uint32_t round = 0; dynsel_word_load_acquire(&opened) == 0; round++) {
         dynsel_pause(round);
@@ -390,10 +391,10 @@ static dynsel_status close(void)
     } else {
         dynsel_mpi_end(lost == 0);
     }
-    return lost == 0 ? DYNSEL_OK
-                     : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_close"), DYNSEL_E_OUT_OF_SERVICE,
-                                      "rank {} was lost, so MPI is not finalized: end the program",
-                                      lost);
+    return lost == 0
+               ? DYNSEL_OK
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_close"), DYNSEL_E_OUT_OF_SERVICE,
+                                "rank {} was lost, so MPI is not finalized: end the program", lost);
 }
 
 dynsel_status dynsel_mpi_close(void)

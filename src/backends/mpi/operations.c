@@ -12,14 +12,17 @@
 #include "port/pause.h"
 
 enum {
-    LOOK_EVERY = 64,    /* calls without news between two looks at the clock */
+    LOOK_EVERY = 64,      /* calls without news between two looks at the clock */
+    LOOK_ANYWAY = 4096,   /* calls with news, likewise: other ranks may be silent */
+    SPINS = 1000,         /* calls without news before a wait yields: some 50 us */
     PINGS_OF_SILENCE = 4, /* after this part of the time a rank that owes an answer is pinged */
     PINGS_OF_IDLE = 20    /* and one that does not, so that it goes on serving */
 };
 
 static dynsel_mpi_operation operations[DYNSEL_MPI_OPERATIONS];
 static uint32_t first_free; /* place + 1; 0: none */
-static uint32_t with_data; /* operations whose data may be on their way */
+static uint32_t with_data;  /* operations whose data may be on their way */
+static uint32_t with_news;  /* calls since the last look at the clock */
 static uint32_t without_news;
 static uint32_t first_lost;
 
@@ -107,6 +110,12 @@ static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, 
     }
 }
 
+/* The bit of a rank that takes part. */
+static uint8_t owed_by(const dynsel_mpi_operation *operation, uint32_t rank)
+{
+    return rank == operation->rank ? DYNSEL_MPI_OWED_BY_RANK : DYNSEL_MPI_OWED_BY_PEER;
+}
+
 static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
                      size_t body_bytes)
 {
@@ -114,14 +123,13 @@ static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_
     if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
         return false;
     }
-    operation->unanswered++;
+    operation->owed |= owed_by(operation, rank);
     dynsel_mpi_ranks[rank].owed++;
     return true;
 }
 
 dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
-                                                 size_t body_bytes,
-                                                 const dynsel_mpi_exchange *with)
+                                                 size_t body_bytes, const dynsel_mpi_exchange *with)
 {
     dynsel_mpi_operation *const operation = take_place(rank);
     if (operation == NULL) {
@@ -165,7 +173,7 @@ void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 /* Data of a failed operation do not come; those that are late are not waited for. */
 static void end_if_over(dynsel_mpi_operation *operation)
 {
-    if (!operation->used || operation->unanswered != 0) {
+    if (!operation->used || operation->owed != 0) {
         return;
     }
     if (operation->has_data && !has_ended(operation)) {
@@ -179,10 +187,7 @@ static void end_if_over(dynsel_mpi_operation *operation)
             operation->code = operation->transfer.code;
         }
     }
-    if (!has_ended(operation)) {
-        operation->ended_ns = dynsel_now_ns();
-        dynsel_word_store_release(&operation->ended, 1);
-    }
+    dynsel_word_store_release(&operation->ended, 1);
     if (operation->released && !(operation->has_data && operation->transfer.listed)) {
         make_free(operation);
     }
@@ -191,7 +196,10 @@ static void end_if_over(dynsel_mpi_operation *operation)
 void dynsel_mpi_release_operation(dynsel_mpi_operation *operation)
 {
     operation->released = true;
-    end_if_over(operation);
+    if (has_ended(operation) && operation->owed == 0 &&
+        !(operation->has_data && operation->transfer.listed)) {
+        make_free(operation);
+    }
 }
 
 /* The text of a failure stays with its rank until that has another one. */
@@ -216,11 +224,12 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     const bool fits = done.text_bytes <= DYNSEL_MPI_ERROR_BYTES &&
                       (done.back_bytes == 0 || back_at + (size_t)done.back_bytes <= body_bytes) &&
                       sizeof(done) + (size_t)done.text_bytes <= body_bytes;
-    if (!operation->used || operation->unanswered == 0 || !fits ||
+    const uint8_t its = owed_by(operation, rank);
+    if (!operation->used || !fits || (operation->owed & its) == 0 ||
         (operation->rank != rank && operation->peer != rank)) {
         return;
     }
-    operation->unanswered--;
+    operation->owed &= (uint8_t)~its;
     dynsel_mpi_ranks[rank].owed--;
     if (rank == operation->rank) {
         operation->took_ns = done.took_ns;
@@ -228,21 +237,31 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     if (done.status != DYNSEL_OK) {
         keep_text(rank, message->body + sizeof(done), done.text_bytes);
         note_failure(operation, (dynsel_status)done.status, done.code);
+        if (operation->owed != 0) { /* the other side of a transfer waits for this one */
+            dynsel_mpi_tell(rank == operation->rank ? operation->peer : operation->rank,
+                            DYNSEL_MPI_ABANDON, number);
+        }
     } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
         (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
     }
     end_if_over(operation);
 }
 
-static void take_messages(uint64_t now_ns)
+/* An answer may lead to a message, and that to this function again where no more can leave. */
+static void take_messages(void)
 {
+    static bool is_taking;
+    if (is_taking) {
+        return;
+    }
+    is_taking = true;
     uint32_t rank = 0;
     size_t body_bytes = 0;
     const dynsel_mpi_message *message = dynsel_mpi_next_message(&rank, &body_bytes);
     for (; message != NULL; message = dynsel_mpi_next_message(&rank, &body_bytes)) {
         dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
         if (!dynsel_mpi_is_lost(rank)) { /* one that was thought lost may still speak */
-            record->heard_ns = now_ns;
+            record->heard = true;
             record->asked_ns = 0;
             record->left = record->left || message->header.kind == DYNSEL_MPI_BYE;
             if (message->header.kind == DYNSEL_MPI_DONE) {
@@ -251,6 +270,7 @@ static void take_messages(uint64_t now_ns)
         }
         dynsel_mpi_took_message();
     }
+    is_taking = false;
 }
 
 /* Data end without a message. */
@@ -275,17 +295,18 @@ void dynsel_mpi_lose(uint32_t rank, int code)
     first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
         dynsel_mpi_operation *const operation = &operations[i];
-        if (!operation->used || operation->unanswered == 0 ||
+        const uint8_t its = owed_by(operation, rank);
+        if (!operation->used || (operation->owed & its) == 0 ||
             (operation->rank != rank && operation->peer != rank)) {
             continue;
         }
         const uint32_t other = operation->rank == rank ? operation->peer : operation->rank;
-        operation->unanswered--;
+        operation->owed &= (uint8_t)~its;
         note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, code);
         if (operation->has_data) {
             dynsel_mpi_transfer_abandon(&operation->transfer);
         }
-        if (operation->unanswered != 0) {
+        if (operation->owed != 0) {
             dynsel_mpi_tell(other, DYNSEL_MPI_ABANDON, i);
         }
         end_if_over(operation);
@@ -300,6 +321,10 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     const int code = dynsel_mpi_failure_of(rank);
     if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
+    }
+    if (record->heard) {
+        record->heard = false;
+        record->heard_ns = now_ns;
     }
     if (code != 0 || (record->asked_ns != 0 && now_ns - record->asked_ns > silence_ns)) {
         dynsel_mpi_lose(rank, code);
@@ -330,15 +355,17 @@ bool dynsel_mpi_advance(void)
 {
     if (dynsel_mpi_pump()) {
         without_news = 0;
-        take_messages(dynsel_now_ns());
+        take_messages();
         look_at_data();
+        if (++with_news % LOOK_ANYWAY == 0) {
+            look_for_silence(dynsel_now_ns());
+        }
         return true;
     }
     if (++without_news % LOOK_EVERY == 0) {
-        const uint64_t now_ns = dynsel_now_ns();
-        take_messages(now_ns);
+        take_messages();
         look_at_data();
-        look_for_silence(now_ns);
+        look_for_silence(dynsel_now_ns());
     }
     return false;
 }
@@ -361,13 +388,13 @@ dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation)
     if (dynsel_mpi_is_lost(rank) || (operation->peer != 0 && dynsel_mpi_is_lost(operation->peer))) {
         return dynsel_mpi_fail_lost(dynsel_mpi_is_lost(rank) ? rank : operation->peer);
     }
-    return dynsel_fail(&(const dynsel_error){
-        .status = operation->status,
-        .code = operation->code,
-        .number = rank,
-        .function = DYNSEL_TEXT("dynsel_mpi_serve"),
-        .subject = DYNSEL_TEXT("another rank"),
-        .detail = DYNSEL_TEXT(dynsel_mpi_ranks[rank].failure)});
+    return dynsel_fail(
+        &(const dynsel_error){.status = operation->status,
+                              .code = operation->code,
+                              .number = rank,
+                              .function = DYNSEL_TEXT("dynsel_mpi_serve"),
+                              .subject = DYNSEL_TEXT("another rank"),
+                              .detail = DYNSEL_TEXT(dynsel_mpi_ranks[rank].failure)});
 }
 
 dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
@@ -377,8 +404,8 @@ dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
         const bool moved = dynsel_mpi_advance();
         dynsel_spinlock_release(&dynsel_mpi_lock);
         round = moved ? 0 : round + 1;
-        if (!moved) {
-            dynsel_pause_for_copy(round - 1);
+        if (round > SPINS) {
+            dynsel_pause_for_copy(round - SPINS);
         }
     }
     return dynsel_mpi_operation_result(operation);

@@ -18,18 +18,19 @@
 #include "backends/mpi/transport.h"
 #include "port/atomic.h"
 
+enum { DYNSEL_MPI_OWED_BY_RANK = 1, DYNSEL_MPI_OWED_BY_PEER = 2 };
+
 typedef struct dynsel_mpi_operation {
-    uint32_t rank;    /* that it was sent to */
-    uint32_t peer;    /* the other rank of a transfer between two; 0: none */
-    uint8_t unanswered; /* ranks that owe an answer */
+    uint32_t rank; /* that it was sent to */
+    uint32_t peer; /* the other rank of a transfer between two; 0: none */
+    uint8_t owed;  /* answers: DYNSEL_MPI_OWED_BY_RANK, DYNSEL_MPI_OWED_BY_PEER */
     bool used;
     bool released;
-    bool has_data;  /* between that rank and rank 0: `transfer` */
+    bool has_data;     /* between that rank and rank 0: `transfer` */
     dynsel_word ended; /* 1: all answers and data have come, or will not; what follows is final */
     dynsel_status status;
     int32_t code;
     uint64_t took_ns;
-    uint64_t ended_ns; /* when that was seen */
     void *back; /* what the bytes of an answer are copied to; NULL: nothing */
     uint32_t back_bytes;
     uint32_t next_free; /* place + 1 */

@@ -18,22 +18,22 @@
 
 /* Every kind of message: the operations of rank 0, then what is not answered with DONE. */
 typedef enum dynsel_mpi_kind {
-    DYNSEL_MPI_TASK,       /* dynsel_mpi_task_body, then the arguments */
-    DYNSEL_MPI_LAUNCH,     /* dynsel_mpi_launch_body, then arguments, values and `after` */
-    DYNSEL_MPI_COPY,       /* dynsel_mpi_boxes_body, then `after` */
-    DYNSEL_MPI_FILL,       /* dynsel_mpi_boxes_body, then the element and `after` */
-    DYNSEL_MPI_BRING,      /* dynsel_mpi_data_body, then `after`; data come from `peer` */
-    DYNSEL_MPI_FETCH,      /* dynsel_mpi_data_body, then `after`; data go to `peer` */
-    DYNSEL_MPI_PREPARE,    /* dynsel_mpi_launch_body: builds the kernel */
-    DYNSEL_MPI_RELEASE,    /* without a body: the copy with the number `operation` ends; not
+    DYNSEL_MPI_TASK,    /* dynsel_mpi_task_body, then the arguments */
+    DYNSEL_MPI_LAUNCH,  /* dynsel_mpi_launch_body, then arguments, values and `after` */
+    DYNSEL_MPI_COPY,    /* dynsel_mpi_boxes_body, then `after` */
+    DYNSEL_MPI_FILL,    /* dynsel_mpi_boxes_body, then the element and `after` */
+    DYNSEL_MPI_BRING,   /* dynsel_mpi_data_body, then `after`; data come from `peer` */
+    DYNSEL_MPI_FETCH,   /* dynsel_mpi_data_body, then `after`; data go to `peer` */
+    DYNSEL_MPI_PREPARE, /* dynsel_mpi_launch_body: builds the kernel */
+    DYNSEL_MPI_RELEASE, /* without a body: the copy with the number `operation` ends; not
                               answered */
-    DYNSEL_MPI_ABANDON,    /* the other side of a transfer is lost; not answered itself */
-    DYNSEL_MPI_LOST,       /* `operation` is a rank that is lost: transfers with it, now and later,
+    DYNSEL_MPI_ABANDON, /* the other side of a transfer is lost; not answered itself */
+    DYNSEL_MPI_LOST,    /* `operation` is a rank that is lost: transfers with it, now and later,
                               are OUT_OF_SERVICE; not answered itself. With the tag of pings: what
                               waits in the line may wait for such a transfer */
-    DYNSEL_MPI_PING,       /* answered with PONG */
-    DYNSEL_MPI_END,        /* no more comes; answered with BYE when all work has ended */
-    DYNSEL_MPI_DONE,       /* dynsel_mpi_done_body */
+    DYNSEL_MPI_PING,    /* answered with PONG */
+    DYNSEL_MPI_END,     /* no more comes; answered with BYE when all work has ended */
+    DYNSEL_MPI_DONE,    /* dynsel_mpi_done_body */
     DYNSEL_MPI_PONG,
     DYNSEL_MPI_BYE
 } dynsel_mpi_kind;
@@ -84,8 +84,8 @@ typedef struct dynsel_mpi_data_body {
 /* An argument; those of kind DYNSEL_ARGUMENT_VALUE have their bytes among the values, each rounded
  * up to 8. */
 typedef struct dynsel_mpi_argument {
-    uint32_t kind; /* a dynsel_argument_kind; a POINTER is NULL */
-    uint32_t bytes; /* of a VALUE or LOCAL */
+    uint32_t kind;          /* a dynsel_argument_kind; a POINTER is NULL */
+    uint32_t bytes;         /* of a VALUE or LOCAL */
     dynsel_mpi_place place; /* of DATA; `bytes` 0: no elements, so no copy */
 } dynsel_mpi_argument;
 
@@ -112,7 +112,8 @@ typedef struct dynsel_mpi_done_body {
     int32_t code;   /* dynsel_error.code */
     uint64_t took_ns;
     uint32_t text_bytes; /* of the error's text, which follows without '\0' */
-    uint32_t back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */
+    uint32_t
+        back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */
 } dynsel_mpi_done_body;
 
 #define DYNSEL_MPI_ROUND(bytes) (((bytes) + 7u) & ~(size_t)7)
@@ -124,10 +125,10 @@ enum {
     DYNSEL_MPI_LONGEST_DONE = sizeof(dynsel_mpi_done_body) + DYNSEL_MPI_ERROR_BYTES +
                               DYNSEL_MPI_ROUND(CONFIG_DYNSEL_MPI_ARGUMENT_BYTES),
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    DYNSEL_MPI_LONGEST_LAUNCH =
-        sizeof(dynsel_mpi_launch_body) +
-        CONFIG_DYNSEL_MAX_ARGUMENTS * (sizeof(dynsel_mpi_argument) + 8) +
-        DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) + 4 * DYNSEL_MOST_AFTER,
+    DYNSEL_MPI_LONGEST_LAUNCH = sizeof(dynsel_mpi_launch_body) +
+                                CONFIG_DYNSEL_MAX_ARGUMENTS * (sizeof(dynsel_mpi_argument) + 8) +
+                                DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) +
+                                4 * DYNSEL_MOST_AFTER,
     DYNSEL_MPI_LONGEST_FILL = sizeof(dynsel_mpi_boxes_body) +
                               DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) +
                               4 * DYNSEL_MOST_AFTER,

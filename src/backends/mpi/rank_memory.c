@@ -76,8 +76,7 @@ dynsel_mpi_copy *dynsel_mpi_copy_take(uint32_t rank, size_t bytes)
     if (entry == 0) {
         return NULL;
     }
-    its->copies[entry - 1] =
-        (dynsel_mpi_copy){.offset = offset, .bytes = wanted, .next = behind};
+    its->copies[entry - 1] = (dynsel_mpi_copy){.offset = offset, .bytes = wanted, .next = behind};
     *link = entry;
     return &its->copies[entry - 1];
 }

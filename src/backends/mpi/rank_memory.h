@@ -10,9 +10,9 @@
 /* The place of one copy. dynsel_memory.native points to it. */
 typedef struct dynsel_mpi_copy {
     uint64_t offset;
-    uint64_t bytes;   /* of the place, at least those of the buffer */
-    uint32_t next;    /* the copy that lies behind it, + 1; of a free entry: the next free one, + 1 */
-    bool named;       /* a message has named it, so the rank knows it */
+    uint64_t bytes; /* of the place, at least those of the buffer */
+    uint32_t next;  /* the copy that lies behind it, + 1; of a free entry: the next free one, + 1 */
+    bool named;     /* a message has named it, so the rank knows it */
 } dynsel_mpi_copy;
 
 /* Forgets all copies of all ranks. */

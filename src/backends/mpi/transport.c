@@ -9,9 +9,9 @@
 #include "port/assert.h"
 
 enum {
-    LEAVING = 64,   /* messages that MPI has not taken yet */
-    ARRIVING = 32,  /* messages that may arrive between two pumps */
-    GO_ON = 8,      /* data that MPI sends at once; the others follow in their order. What is to be
+    LEAVING = 64,  /* messages that MPI has not taken yet */
+    ARRIVING = 32, /* messages that may arrive between two pumps */
+    GO_ON = 8,     /* data that MPI sends at once; the others follow in their order. What is to be
                        received MPI knows at once: so no two ranks wait for each other. */
     PINGS_EVERY = 32, /* pumps between two looks for pings: each look takes as long as the pump */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -46,8 +46,8 @@ typedef struct arriving {
 dynsel_spinlock dynsel_mpi_lock;
 
 static MPI_Comm communicator = MPI_COMM_NULL;
-static bool anybody;       /* may call MPI */
-static pthread_t the_one;  /* else only this thread */
+static bool anybody;      /* may call MPI */
+static pthread_t the_one; /* else only this thread */
 static int failures[CONFIG_DYNSEL_MPI_RANKS];
 
 static leaving leaves[LEAVING];
@@ -58,7 +58,8 @@ static uint32_t unsent; /* messages that MPI has and has not sent */
 
 static arriving arrives[ARRIVING]; /* a ring, in the order in which MPI fills it */
 static uint32_t oldest;
-static uint32_t here; /* from the oldest on */
+static uint32_t here;  /* from the oldest on */
+static uint32_t taken; /* before the oldest: MPI does not have them yet */
 static arriving ping;
 static uint32_t pumps;
 
@@ -97,7 +98,7 @@ int dynsel_mpi_transport_open(MPI_Comm ours, bool anybody_calls)
     (void)memset(failures, 0, sizeof(failures));
     (void)memset(leaves, 0, sizeof(leaves));
     first_queued = queued = unsent = 0;
-    oldest = here = pumps = 0;
+    oldest = here = taken = pumps = 0;
     transfers = NULL;
     int code = expect(&ping, DYNSEL_MPI_TAG_PING);
     for (uint32_t i = 0; i < ARRIVING; i++) {
@@ -237,16 +238,25 @@ void dynsel_mpi_took_message(void)
         (void)expect(&ping, DYNSEL_MPI_TAG_PING);
         return;
     }
-    (void)expect(&arrives[oldest], DYNSEL_MPI_TAG_MESSAGE);
     oldest = (oldest + 1) % ARRIVING;
     here--;
+    taken++;
+}
+
+/* Only now, when nobody waits for what has come: it takes as long as half a message. */
+static void expect_more(void)
+{
+    while (taken != 0) {
+        (void)expect(&arrives[(oldest + ARRIVING - taken) % ARRIVING], DYNSEL_MPI_TAG_MESSAGE);
+        taken--;
+    }
 }
 
 /* Messages shorter than a header, which this program does not send, are dropped. */
 static bool look_for_messages(void)
 {
     bool found = false;
-    while (here < ARRIVING && look_for(&arrives[(oldest + here) % ARRIVING])) {
+    while (here + taken < ARRIVING && look_for(&arrives[(oldest + here) % ARRIVING])) {
         found = true;
         here++;
     }
@@ -351,10 +361,10 @@ static void begin_pieces(dynsel_mpi_transfer *transfer)
         unsigned char *const data = transfer->data + transfer->begun;
         const int bytes = (int)piece_at(transfer, transfer->begun);
         MPI_Request *const request = request_at(transfer, transfer->begun);
-        const int code = transfer->sends ? MPI_Isend(data, bytes, MPI_BYTE, (int)transfer->rank,
-                                                     tag, communicator, request)
-                                         : MPI_Irecv(data, bytes, MPI_BYTE, (int)transfer->rank,
-                                                     tag, communicator, request);
+        const int code =
+            transfer->sends
+                ? MPI_Isend(data, bytes, MPI_BYTE, (int)transfer->rank, tag, communicator, request)
+                : MPI_Irecv(data, bytes, MPI_BYTE, (int)transfer->rank, tag, communicator, request);
         transfer->code = note(code, transfer->rank) ? 0 : code;
         transfer->begun += (size_t)bytes;
     }
@@ -386,6 +396,7 @@ bool dynsel_mpi_pump(void)
     }
     hand_over_queued();
     look_for_sent();
+    expect_more();
     bool moved = look_for_messages();
     dynsel_mpi_transfer *next = transfers;
     for (uint32_t sending = 0; next != NULL;) {

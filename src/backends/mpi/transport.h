@@ -35,7 +35,7 @@ typedef struct dynsel_mpi_transfer {
     uint32_t rank;
     uint32_t operation;
     bool sends;
-    bool listed;    /* MPI, or this file, may still use it */
+    bool listed; /* MPI, or this file, may still use it */
     bool abandoned;
     int32_t code; /* MPI's, of a failure */
     MPI_Request pieces[DYNSEL_MPI_PIECES];
