@@ -100,17 +100,22 @@ static void report_head(const options *o, const dynsel_policy *policy, uint32_t 
     (void)fflush(stdout);
 }
 
-static bool write_result(const options *o)
+static bool write_result(const options *o, FILE *file)
 {
-    FILE *file = output_open(o->output);
-    const bool is_written =
-        file != NULL && picture_write(&result, file, o->output) && output_commit();
+    char name[4096];
 
-    output_discard();
-    return is_written;
+    if (file == NULL) {
+        return true;
+    }
+    if (!picture_write(&result, file, o->output) || !output_commit()) {
+        return false;
+    }
+    printf("Written: %s\n", dynsel_printable(o->output, name, sizeof name));
+    return true;
 }
 
-static bool tone(const options *o, dynsel_policy *policy)
+/* file: for the result; NULL: it is not wanted. */
+static bool tone(const options *o, dynsel_policy *policy, FILE *file)
 {
     uint32_t rows = o->rows;
     const uint32_t strips = strips_count(&source, &rows);
@@ -129,14 +134,7 @@ static bool tone(const options *o, dynsel_policy *policy)
         return false;
     }
     printf("Largest difference from the reference: %d of 255.\n", found.largest);
-    if (o->output != NULL) {
-        char name[4096];
-        if (!write_result(o)) {
-            return false;
-        }
-        printf("Written: %s\n", dynsel_printable(o->output, name, sizeof name));
-    }
-    return true;
+    return write_result(o, file);
 }
 
 /* Of rank 0. The default resources of the policy: those of this machine, and of all other ranks. */
@@ -153,7 +151,9 @@ static bool run(const options *o)
         log_dynsel_error("the policy cannot be initialized");
         return false;
     }
-    const bool is_good = tone(o, policy);
+    FILE *file = o->output != NULL ? output_open(o->output) : NULL;
+    const bool is_good = (o->output == NULL || file != NULL) && tone(o, policy, file);
+    output_discard();
     if (dynsel_policy_deinit(policy) != DYNSEL_OK) {
         log_dynsel_error("the policy cannot be ended");
         return false;
