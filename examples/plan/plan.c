@@ -24,16 +24,18 @@ enum {
     MOST_IN_FLIGHT = CONFIG_DYNSEL_MAX_IN_FLIGHT,
     MOST_KINDS = 64,
     MOST_PIECES = 1000000000,
+    MOST_LATENCY_US = 1000000,
     USUAL_IN_FLIGHT = MOST_IN_FLIGHT < 16 ? MOST_IN_FLIGHT : 16,
     SHOWN_EACH = 1 << 14 /* pieces, of the progress */
 };
 
-enum { GPU, PROCESSORS, THREAD, CLASSES };
+enum { GPU, PROCESSORS, THREAD, RANK, CLASSES };
 
-static const char *const class_names[CLASSES] = {"gpu", "processors", "thread"};
+static const char *const class_names[CLASSES] = {"gpu", "processors", "thread", "rank"};
 
 static struct {
     uint32_t counts[CLASSES];
+    uint32_t latency_us; /* of a message between ranks */
     uint32_t pieces;
     uint32_t in_flight;
     uint32_t kinds;
@@ -41,7 +43,7 @@ static struct {
     uint32_t trace_records;
     const char *trace; /* NULL: nothing is traced */
     bool help;
-} options = {{1, 1, 1}, 20000, USUAL_IN_FLIGHT, 12, 1, TRACE_FILE_RECORDS, NULL, false};
+} options = {{1, 1, 1, 0}, 10, 20000, USUAL_IN_FLIGHT, 12, 1, TRACE_FILE_RECORDS, NULL, false};
 
 static uint32_t takes_ns[MOST_KINDS][CLASSES];
 static dynsel_simulated_device devices[MOST_DEVICES];
@@ -65,6 +67,7 @@ static void make_kinds(void)
         const uint32_t processors_ns = thread_ns / (1u << next_random(5));
         takes_ns[k][GPU] = gpu_ns;
         takes_ns[k][THREAD] = thread_ns;
+        takes_ns[k][RANK] = thread_ns;
         takes_ns[k][PROCESSORS] = processors_ns + 5000;
     }
 }
@@ -78,6 +81,8 @@ static void make_machine(void)
                     .kind = DYNSEL_SIMULATED_THREAD,
                     .submit_ns = 300,
                     .latency_ns = 5000},
+        /* another machine's processor, which work and its answer reach by a message each */
+        [RANK] = {.name = "rank", .memory = MOST_DEVICES, .submit_ns = 1000},
     };
     dynsel_simulated_restart();
     count = 0;
@@ -85,7 +90,8 @@ static void make_machine(void)
         for (uint32_t i = 0; i < options.counts[k]; i++) {
             classes[count] = k;
             devices[count] = described[k];
-            devices[count].memory += k == GPU ? i : 0;
+            devices[count].memory += k == GPU || k == RANK ? i : 0;
+            devices[count].latency_ns += k == RANK ? 2000 * options.latency_us : 0;
 #if CONFIG_DYNSEL_ASPECTS
             devices[count].aspects = k == GPU          ? DYNSEL_ASPECT_BIT(gpu)
                                      : k == PROCESSORS ? DYNSEL_ASPECT_BIT(cpu)
@@ -283,6 +289,10 @@ static void print_help(void)
         "  --gpus N        0 to %d, as all devices together; default: 1\n"
         "  --processors N  OpenCL devices that use the host's processors; default: 1\n"
         "  --threads N     workers of the host; default: 1\n"
+        "  --ranks N       processes of an MPI program on other machines, each with a processor\n"
+        "                  that is as fast as a worker; default: 0\n"
+        "  --latency N     of a message between two of them, in microseconds, at most %d;\n"
+        "                  default: 10\n"
         "  --pieces N      of work, 1 to %d; default: 20000\n"
         "  --in-flight N   at a time, 1 to %d; default: %d\n"
         "  --kinds N       of work, with random run times, 1 to %d; default: 12\n"
@@ -293,7 +303,7 @@ static void print_help(void)
         "  --help          print this\n"
         "\n"
         "Exit status: 0 success, 1 failure, 2 wrong usage.\n",
-        MOST_DEVICES, MOST_PIECES, MOST_IN_FLIGHT, USUAL_IN_FLIGHT, MOST_KINDS, TRACE_FILE_RECORDS);
+        MOST_DEVICES, MOST_LATENCY_US, MOST_PIECES, MOST_IN_FLIGHT, USUAL_IN_FLIGHT, MOST_KINDS, TRACE_FILE_RECORDS);
 }
 
 static int parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
@@ -310,6 +320,8 @@ static int parse(int argc, char **argv)
     static const struct option long_options[] = {{"gpus", required_argument, NULL, 'g'},
                                                  {"processors", required_argument, NULL, 'p'},
                                                  {"threads", required_argument, NULL, 't'},
+                                                 {"ranks", required_argument, NULL, 'r'},
+                                                 {"latency", required_argument, NULL, 'l'},
                                                  {"pieces", required_argument, NULL, 'n'},
                                                  {"in-flight", required_argument, NULL, 'i'},
                                                  {"kinds", required_argument, NULL, 'k'},
@@ -333,6 +345,12 @@ static int parse(int argc, char **argv)
             break;
         case 't':
             status = parse_number(name, optarg, 0, MOST_DEVICES, &options.counts[THREAD]);
+            break;
+        case 'r':
+            status = parse_number(name, optarg, 0, MOST_DEVICES, &options.counts[RANK]);
+            break;
+        case 'l':
+            status = parse_number(name, optarg, 0, MOST_LATENCY_US, &options.latency_us);
             break;
         case 'n':
             status = parse_number(name, optarg, 1, MOST_PIECES, &options.pieces);
@@ -360,8 +378,10 @@ static int parse(int argc, char **argv)
             return arguments_refuse_option(answer, argv);
         }
     }
-    const uint32_t together =
-        options.counts[GPU] + options.counts[PROCESSORS] + options.counts[THREAD];
+    uint32_t together = 0;
+    for (uint32_t k = 0; k < CLASSES; k++) {
+        together += options.counts[k];
+    }
     if (status == 0 && optind < argc) {
         return arguments_wrong("'%s' is no option", argv[optind]);
     }

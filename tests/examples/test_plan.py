@@ -46,6 +46,13 @@ class Plans(unittest.TestCase):
                       ["earliest_finish"] for n in ("1", "2"))
         self.assertLess(two[0] * 1.8, alone[0])
 
+    def test_ranks_share_work_and_latency_costs(self):
+        only_ranks = ["--gpus", "0", "--processors", "0", "--threads", "0", "--pieces", "5000", "--in-flight", "16"]
+        one, four, far = (rows(plan("--ranks", n, "--latency", us, *only_ranks))["earliest_finish"][0]
+                          for n, us in (("1", "10"), ("4", "10"), ("4", "1000")))
+        self.assertLess(four * 2, one)
+        self.assertGreater(far, four)
+
     def test_earliest_finish_is_as_fast_as_the_best_device(self):
         for seed in "12345":
             found = rows(plan("--seed", seed))["earliest_finish"]
@@ -65,6 +72,7 @@ class Mistakes(unittest.TestCase):
         self.refuse(f"give a number from 1 to {CONFIG['MAX_IN_FLIGHT']}", "--in-flight", str(int(CONFIG["MAX_IN_FLIGHT"]) + 1))
         self.refuse("--kinds 0", "--kinds", "0")
         self.refuse("--gpus -1", "--gpus", "-1")
+        self.refuse("--latency 1000001: give a number from 0 to 1000000", "--latency", "1000001")
         self.refuse("CONFIG_DYNSEL_MAX_RESOURCES", "--gpus", str(most))
         self.refuse("0 devices", "--gpus", "0", "--processors", "0", "--threads", "0")
 
