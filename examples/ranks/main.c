@@ -85,8 +85,8 @@ static void report_head(const options *o, const dynsel_policy *policy, uint32_t 
 
     (void)dynsel_get_resources(policy, &resources);
     printf("Picture  %s, %u x %u pixels\n",
-           o->input != NULL ? dynsel_printable(o->input, name, sizeof name) : "made",
-           source.width, source.height);
+           o->input != NULL ? dynsel_printable(o->input, name, sizeof name) : "made", source.width,
+           source.height);
     printf("Strips   %u of %u rows", strips, rows);
     if (o->repeat > 1) {
         printf(", %u times", o->repeat);

@@ -16,11 +16,11 @@
 #define USUAL_POLICY    "earliest_finish"
 
 static const struct option long_options[] = {
-    {"policy", required_argument, NULL, 'p'},        {"repeat", required_argument, NULL, 'r'},
-    {"rows", required_argument, NULL, 'R'},          {"workers", required_argument, NULL, 'w'},
-    {"output", required_argument, NULL, 'o'},        {"silence", required_argument, NULL, 's'},
-    {"trace", required_argument, NULL, 't'},         {"trace-records", required_argument, NULL, 'T'},
-    {"help", no_argument, NULL, 'h'},                {NULL, 0, NULL, 0},
+    {"policy", required_argument, NULL, 'p'}, {"repeat", required_argument, NULL, 'r'},
+    {"rows", required_argument, NULL, 'R'},   {"workers", required_argument, NULL, 'w'},
+    {"output", required_argument, NULL, 'o'}, {"silence", required_argument, NULL, 's'},
+    {"trace", required_argument, NULL, 't'},  {"trace-records", required_argument, NULL, 'T'},
+    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 };
 
 static int usual_policy(void)
@@ -32,42 +32,44 @@ static int usual_policy(void)
 
 void options_help(void)
 {
-    printf("Usage: ranks [OPTION]... [PICTURE.png]\n"
-           "       mpirun -n N ranks [OPTION]... [PICTURE.png]\n"
-           "Tones a picture in sepia, over several machines. The picture is cut into strips, and a "
-           "policy\n"
-           "of dynsel picks where each is worked on: this host, or a worker or OpenCL device of any "
-           "rank.\n"
-           "Each result is compared with a reference. At the end a table says who did what. Without\n"
-           "PICTURE it makes one.\n"
-           "\n"
-           "  --policy NAME    how to pick; default: %s. There are\n"
-           "                  ",
-           policies_name((size_t)usual_policy()));
+    printf(
+        "Usage: ranks [OPTION]... [PICTURE.png]\n"
+        "       mpirun -n N ranks [OPTION]... [PICTURE.png]\n"
+        "Tones a picture in sepia, over several machines. The picture is cut into strips, and a "
+        "policy\n"
+        "of dynsel picks where each is worked on: this host, or a worker or OpenCL device of any "
+        "rank.\n"
+        "Each result is compared with a reference. At the end a table says who did what. Without\n"
+        "PICTURE it makes one.\n"
+        "\n"
+        "  --policy NAME    how to pick; default: %s. There are\n"
+        "                  ",
+        policies_name((size_t)usual_policy()));
     for (size_t i = 0; policies_name(i) != NULL; i++) {
         printf("%s %s", i == 0 ? "" : ",", policies_name(i));
     }
-    printf("\n"
-           "  --repeat N       tone the picture N times, 1 to %d; default: 1\n"
-           "  --rows N         rows of a strip, 1 to %d; default: %d, or more where a picture needs\n"
-           "                   over %d strips\n"
-           "  --workers N      threads that each rank starts for the work, 0 to %d; default: 1;\n"
-           "                   0: the threads of main() work\n"
-           "  --output FILE    write the result; FILE appears when it is complete\n"
-           "  --silence N      seconds after which a rank that does not answer is lost, 1 to %d;\n"
-           "                   default: %d\n"
-           "  --trace FILE     write what rank 0 did, when and why; dynsel-trace shows it\n"
-           "  --trace-records N  room for so many events of 32 bytes; default: %d\n"
-           "  --help           print this\n"
-           "\n"
-           "The environment variable DYNSEL_OPENCL of a rank may hold a selector for its OpenCL "
-           "devices.\n"
-           "\n"
-           "Exit status: 0 success, also where a rank was lost, 1 failure (also when the result "
-           "differs\n"
-           "from the reference by more than %d of 255), 2 wrong usage.\n",
-           MOST_REPEATS, PICTURE_MAX_SIDE, STRIPS_ROWS, STRIPS_MAX, CONFIG_DYNSEL_THREADS_WORKERS,
-           MOST_SILENCE_S, USUAL_SILENCE_S, TRACE_FILE_RECORDS, TONE_TOLERANCE);
+    printf(
+        "\n"
+        "  --repeat N       tone the picture N times, 1 to %d; default: 1\n"
+        "  --rows N         rows of a strip, 1 to %d; default: %d, or more where a picture needs\n"
+        "                   over %d strips\n"
+        "  --workers N      threads that each rank starts for the work, 0 to %d; default: 1;\n"
+        "                   0: the threads of main() work\n"
+        "  --output FILE    write the result; FILE appears when it is complete\n"
+        "  --silence N      seconds after which a rank that does not answer is lost, 1 to %d;\n"
+        "                   default: %d\n"
+        "  --trace FILE     write what rank 0 did, when and why; dynsel-trace shows it\n"
+        "  --trace-records N  room for so many events of 32 bytes; default: %d\n"
+        "  --help           print this\n"
+        "\n"
+        "The environment variable DYNSEL_OPENCL of a rank may hold a selector for its OpenCL "
+        "devices.\n"
+        "\n"
+        "Exit status: 0 success, also where a rank was lost, 1 failure (also when the result "
+        "differs\n"
+        "from the reference by more than %d of 255), 2 wrong usage.\n",
+        MOST_REPEATS, PICTURE_MAX_SIDE, STRIPS_ROWS, STRIPS_MAX, CONFIG_DYNSEL_THREADS_WORKERS,
+        MOST_SILENCE_S, USUAL_SILENCE_S, TRACE_FILE_RECORDS, TONE_TOLERANCE);
 }
 
 static int parse_number(const char *option, const char *text, uint32_t least, uint32_t most,

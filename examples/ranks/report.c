@@ -87,8 +87,7 @@ static void print_rank(const dynsel_policy *policy, const strips_result *result,
         if (is_first) {
             snprintf(text[0], sizeof text[0], "%u%s", rank, is_lost(policy, rank) ? " lost" : "");
         }
-        if ((is_first || rank == 0) &&
-            dynsel_domain_movement(&resources[i], &moved) == DYNSEL_OK) {
+        if ((is_first || rank == 0) && dynsel_domain_movement(&resources[i], &moved) == DYNSEL_OK) {
             put_mib(text[1], sizeof text[1], moved.bytes_in);
             put_mib(text[2], sizeof text[2], moved.bytes_out);
         }

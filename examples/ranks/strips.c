@@ -7,9 +7,9 @@
 #include "../common/trace_file.h"
 #include "../sepia/tone.h"
 
-#define LOOK_NS         200000 /* so often it looks which strips are complete */
-#define EACH_IN_FLIGHT  4      /* strips for each resource */
-#define ATTEMPTS        CONFIG_DYNSEL_MAX_RESOURCES /* for a strip, then it has failed */
+#define LOOK_NS        200000                      /* so often it looks which strips are complete */
+#define EACH_IN_FLIGHT 4                           /* strips for each resource */
+#define ATTEMPTS       CONFIG_DYNSEL_MAX_RESOURCES /* for a strip, then it has failed */
 
 /** A strip in flight. */
 typedef struct piece {

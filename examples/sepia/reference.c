@@ -37,7 +37,8 @@ reference_difference reference_compare(const picture *source, const picture *res
 
     log_progress_begin("Checking", "rows", source->height);
     for (uint32_t y = 0; y < source->height; y++) {
-        for (uint32_t x = 0; x < source->width; x++, in += PICTURE_CHANNELS, out += PICTURE_CHANNELS) {
+        for (uint32_t x = 0; x < source->width;
+             x++, in += PICTURE_CHANNELS, out += PICTURE_CHANNELS) {
             int difference = largest_of(in, out);
             if (difference > found.largest) {
                 found = (reference_difference){.largest = difference, .x = x, .y = y};
