@@ -15,11 +15,11 @@
 
 /* Work that may be repeated takes two places in the table of submissions. A strip in flight has a
  * buffer for its result, beside those of all strips, which stay on the ranks from pass to pass. */
-#define STRIPS_HALF(number_) ((number_) / 2)
-#define STRIPS_MAX_IN_FLIGHT                                                                       \
-    (STRIPS_HALF(CONFIG_DYNSEL_MAX_IN_FLIGHT) < STRIPS_HALF(CONFIG_DYNSEL_MAX_BUFFERS)             \
-         ? STRIPS_HALF(CONFIG_DYNSEL_MAX_IN_FLIGHT)                                                \
-         : STRIPS_HALF(CONFIG_DYNSEL_MAX_BUFFERS))
+#if CONFIG_DYNSEL_MAX_IN_FLIGHT < CONFIG_DYNSEL_MAX_BUFFERS
+#define STRIPS_MAX_IN_FLIGHT (CONFIG_DYNSEL_MAX_IN_FLIGHT / 2)
+#else
+#define STRIPS_MAX_IN_FLIGHT (CONFIG_DYNSEL_MAX_BUFFERS / 2)
+#endif
 #define STRIPS_MAX (CONFIG_DYNSEL_MAX_BUFFERS - STRIPS_MAX_IN_FLIGHT)
 
 /** What a resource did. */
