@@ -86,10 +86,11 @@ class VariantBuild:
     def component(self, name, sources, when=(), libs=()):
         """A part of the library: its sources are compiled if all symbols in `when` are set.
 
-        libs: pkg-config modules of its sources, which each user links with.
+        libs: pkg-config modules of its sources, which each user links with; "MPI" is that of the MPI library.
         """
         if not self.wanted(when):
             return
+        libs = components.modules(self.config, libs)
         self.library_sources += [self.env.File(source) for source in sources]
         if not self.config["DYNSEL_ONE_FILE"]:
             env = self.with_libraries(self.library_env, libs)
@@ -191,6 +192,7 @@ class VariantBuild:
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.trees) if once else self._test_variables()
+            around = {**around, **self._of_ranks(around)} if ranks else around
             around = {**around, "DYNSEL_RUNNER": " ".join(self.board.runner)} if emulated else around
             settings = {**around, **(env or {}), **variables}
             seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
@@ -443,10 +445,15 @@ class VariantBuild:
 
     def _as_ranks(self, command, depends, count, recovers):
         """The same started as ranks; a script starts them itself."""
-        module = toolchain.mpi_library(self.config)
+        module = components.mpi_library(self.config)
         starts = [] if command[:1] == [sys.executable] else ranks.command(module, count, recovers)
         launcher = [] if ranks.launcher(module) else [missing(self.env, ranks.PACKAGES[module])]
         return [*starts, *command], [*depends, self.env.File(f"#{ranks.THIS}"), *launcher]
+
+    def _of_ranks(self, variables):
+        """MPI libraries keep what they allocate, in modules that are gone when leaks are looked for. Ours has no heap."""
+        options = variables.get("ASAN_OPTIONS", "").replace("detect_leaks=1", "detect_leaks=0")
+        return {"ASAN_OPTIONS": options} if options else {}
 
     def _test_environment(self):
         env = self.env.Clone()
@@ -499,7 +506,7 @@ class VariantBuild:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self.config["DYNSEL_BACKEND_MPI"]:
-            variables.update(DYNSEL_MPI=shlex.join(ranks.command(toolchain.mpi_library(self.config))))
+            variables.update(DYNSEL_MPI=shlex.join(ranks.command(components.mpi_library(self.config))))
         if self.config["DYNSEL_SANITIZE"]:
             variables.update(
                 ASAN_OPTIONS="detect_leaks=1:halt_on_error=1:strict_string_checks=1",
@@ -570,5 +577,5 @@ def _library_environment(env, modules):
             env["MISSING"] = env["MISSING"] + missing(env, toolchain.LIBRARY_PACKAGES.get(module, module))
         else:
             # what their headers warn of, and ask of cppcheck, is not ours
-            env.MergeFlags(flags.replace("-I", "-isystem ") if module in toolchain.MPI_LIBRARIES else flags)
+            env.MergeFlags(flags.replace("-I", "-isystem ") if module in components.MPI_LIBRARIES else flags)
     return env

@@ -204,7 +204,8 @@ class Gates:
         objects = sorted(o.path for o in build.library_objects)
         beside = {f"lib{name}.a": sorted(o.path for o in nodes) for name, nodes in build.product_objects.items()}
         folder, board = build.variant.folder, build.board
-        command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
+        command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env),
+                   *_system_flags(build.with_libraries(build.env, build.user_libs))]
 
         def check(target, source, env):
             found = size.update(folder, objects, build.variant, board, build.config, command,
