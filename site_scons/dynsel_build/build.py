@@ -219,17 +219,21 @@ class VariantBuild:
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
 
-    def demo(self, name, program, runs, first=(), last=()):
+    def demo(self, name, program, runs, first=(), last=(), ranks=0):
         """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
         environment of the shell.
 
         first, last: command lines that come before and after; {out} in a word is the folder for what is built
+        ranks: it is started as so many ranks of an MPI program; one that dies leaves the others alive, where that works
         """
         if program in self.programs:
             node = self.programs[program][0]
-            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs), *last]
+            runner, depends = self.board.runner, [node]
+            if ranks:
+                runner, depends = self._as_ranks([], [node], ranks, self.config["DYNSEL_MPI_OPENMPI"])
+            commands = [*first, *([*runner, node.path, *arguments] for arguments in runs), *last]
             env = self.env.Clone(ENV=dict(os.environ))
-            env.AlwaysBuild(env.Alias(name, node, [" ".join(command).replace("{out}", self.trees.build) for command in commands]))
+            env.AlwaysBuild(env.Alias(name, depends, [" ".join(command).replace("{out}", self.trees.build) for command in commands]))
 
     # What SConstruct calls
 
@@ -448,7 +452,7 @@ class VariantBuild:
     def _as_ranks(self, command, depends, count, recovers):
         """The same started as ranks; a script starts them itself."""
         module = components.mpi_library(self.config)
-        starts = [] if command[0] == sys.executable else ranks.command(module, count, recovers)
+        starts = [] if command[:1] == [sys.executable] else ranks.command(module, count, recovers)
         launcher = [] if ranks.launcher(module) else [missing(self.env, ranks.PACKAGES[module])]
         return [*starts, *command], [*depends, self.env.File(f"#{ranks.THIS}"), *launcher]
 

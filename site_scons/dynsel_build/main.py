@@ -20,9 +20,11 @@ from .nodes import action
 from .product_build import ProductBuild
 from .trees import at
 
-# Targets that run an example, and what it needs.
-DEMOS = {"demo": "sepia, which needs a host and libpng",
-         "gallery": "gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS"}
+# Targets that run an example, what it needs, and what has that.
+DEMOS = {"demo": ("sepia, which needs a host and libpng", "BOARD=native"),
+         "gallery": ("gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS", "BOARD=native"),
+         "ranks": ("ranks, which needs a host, libpng, and DYNSEL_BACKEND_MPI and DYNSEL_BACKEND_THREADS",
+                   "CONF=mpi, or CONF=mpich")}
 OWN_VARIANTS = {"coverage", "dist", "docs", "footprint", "misra"}  # targets that choose their variants themselves
 
 _lock = None  # held until the process ends
@@ -266,8 +268,9 @@ def _check_targets(session):
         if target in names:
             continue
         if target in DEMOS:
-            raise UserMistake(f"{target} runs the example {DEMOS[target]}; it is not in "
-                              + " or ".join(v.name for v in session.chosen()) + ": use BOARD=native")
+            example, remedy = DEMOS[target]
+            raise UserMistake(f"{target} runs the example {example}; it is not in "
+                              + " or ".join(v.name for v in session.chosen()) + f": use {remedy}")
         node = Entry(at(target))
         if not (node.has_builder() or node.exists() or node.get_state()):
             raise UserMistake(f"no target named {target!r}{did_you_mean(target, names)}"
