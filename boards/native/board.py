@@ -14,11 +14,13 @@ def describe(config):
         cc="clang" if config["DYNSEL_COMPILER_CLANG"] else "gcc",
         limits=limits(config),
         check_on_top=("clang", "sanitize", "tsan"),
-        # tsan is built with Clang, too, emulated boards run the long tests of groups with interrupts, and one file has
-        # the code of many
-        check_short=("clang", "interrupts", "one_file"),
+        # tsan is built with Clang, too, sanitize has the assertions that full has, emulated boards run the long tests
+        # of groups with interrupts, one file has the code of many, and the long tests of little are those of examples
+        check_short=("clang", "full", "interrupts", "one_file", "tiny", "tiny_in_flight"),
+        # as one file the sources see each other's names and macros: what uses most of them shows what that changes
+        check_few={"one_file": ("base", "boards", "build", "groups", "opencl", "policies", "submission"),
+                   "mpi": ("mpi", "serving"), "mpich": ("mpi", "serving")},
         check_beside=("minimal", "full", "interrupts", "one_file", "tiny", "tiny_in_flight", "mpi", "mpich"),
-        check_only=dict.fromkeys(("mpi", "mpich"), ("mpi", "serving")),
     )
 
 
@@ -31,6 +33,10 @@ def limits(config):
     in_flight, opencl = config["DYNSEL_IN_FLIGHT"], config["DYNSEL_BACKEND_OPENCL"]
     threads, aspects = config["DYNSEL_BACKEND_THREADS"], config["DYNSEL_ASPECTS"]
     groups, small = config["DYNSEL_COMMAND_GROUPS"], config["DYNSEL_OPTIMIZE_SIZE"]
+    # Backend mpi, with what serves; a message of it stands on the stack.
+    ranks = config["DYNSEL_BACKEND_MPI"]
+    of_ranks = {"text": (38 if groups else 18) if ranks else 0, "rodata": (7 if groups else 3) if ranks else 0,
+                "stack": 2.75 if ranks else 0}
     # What survives failures of data takes 5 KiB of the groups', and what they wait for and who uses a buffer 4;
     # looks that fail, old versions and drivers asked again take 4 of OpenCL's, the times of work on devices 4;
     # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies
@@ -49,14 +55,15 @@ def limits(config):
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (25 if opencl else 0)
                  + ((4 if groups else 3) if config["DYNSEL_RESOURCE_SETS"] else 0)
-                 + ((58 if small else 74) + (33 if opencl else 0) if groups else 0)) * KIB,
+                 + ((58 if small else 74) + (33 if opencl else 0) if groups else 0) + of_ranks["text"]) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)
                    + (2 if config["DYNSEL_LEARNED_TABLES"] else 0)
                    + (15 if opencl else 0)
-                   + (10 + (8 if opencl else 0) if groups else 0)) * KIB,
+                   + (10 + (8 if opencl else 0) if groups else 0) + of_ranks["rodata"]) * KIB,
         # while a command group is started whose time is wanted, that is known on the stack
         # (the tables of hosts); another set of resources is looked up beside that
-        "stack": (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)) * KIB,
+        "stack": (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)
+                  + of_ranks["stack"]) * KIB,
     }

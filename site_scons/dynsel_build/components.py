@@ -5,6 +5,10 @@ from pathlib import Path
 
 from .errors import UserMistake
 
+MPI = "MPI"  # in `libs`: the MPI library that the configuration chooses
+# Their pkg-config modules, and the option that chooses each; ranks.py knows their launchers.
+MPI_LIBRARIES = {"ompi-c": "DYNSEL_MPI_OPENMPI", "mpich": "DYNSEL_MPI_MPICH"}
+
 
 def holds(config, condition):
     """Whether a condition of component(), program() or test() is true in a configuration.
@@ -17,6 +21,16 @@ def holds(config, condition):
     if at_least:
         return int(config[symbol] or 0) >= int(number)  # a number that is switched off is none
     return not config[symbol[1:]] if symbol.startswith("!") else config[symbol]
+
+
+def mpi_library(config):
+    """The pkg-config module of the MPI library, or None without backend mpi."""
+    return next((module for module, option in MPI_LIBRARIES.items() if config[option]), None)
+
+
+def modules(config, libs):
+    """The pkg-config modules of `libs`."""
+    return [mpi_library(config) if lib == MPI else lib for lib in libs]
 
 
 def sources_of(top, config):
@@ -37,7 +51,7 @@ class _Reader:
             conditions = [when] if isinstance(when, str) else when
             if all(holds(self.config, condition) for condition in conditions):
                 self.sources += [path.parent / source for source in sources]
-                self.libs += [lib for lib in libs if lib not in self.libs]
+                self.libs += [lib for lib in modules(self.config, libs) if lib not in self.libs]
 
         def deeper(paths, exports=()):
             del exports

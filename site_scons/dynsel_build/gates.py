@@ -204,7 +204,8 @@ class Gates:
         objects = sorted(o.path for o in build.library_objects)
         beside = {f"lib{name}.a": sorted(o.path for o in nodes) for name, nodes in build.product_objects.items()}
         folder, board = build.variant.folder, build.board
-        command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
+        command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env),
+                   *_system_flags(build.with_libraries(build.env, build.user_libs))]
 
         def check(target, source, env):
             found = size.update(folder, objects, build.variant, board, build.config, command,
@@ -230,10 +231,10 @@ class Gates:
         """For a cross compiler only the sources for boards; board native checks the others. Nothing generated.
 
         What a product compiles of dynsel's sources again is checked once, and so is what a variant with few tests
-        (check_only of the board) has in common with those before.
+        (check_few of the board) has in common with those before.
         """
         seen = self._seen.setdefault(gate, set())
-        before = set(seen) if build.only is not None else ()
+        before = set(seen) if build.few is not None else ()
         found = [(env, source) for env, source in self._checkable(build) if source.srcnode().path not in before]
         seen.update(source.srcnode().path for _, source in found)
         return found

@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from . import install_product, toolchain
+from . import components, install_product, toolchain
 from .errors import UserMistake
 from .header import tag
 from .version import read as read_version
@@ -23,7 +23,7 @@ CMAKE_PACKAGES = {
     "OpenCL": ("find_dependency(OpenCL)\n", "OpenCL::OpenCL"),
     **{module: ("find_dependency(PkgConfig)\n"
                 f"pkg_check_modules(DYNSEL_MPI REQUIRED IMPORTED_TARGET {module})\n", "PkgConfig::DYNSEL_MPI")
-       for module in toolchain.MPI_LIBRARIES},
+       for module in components.MPI_LIBRARIES},
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import amalgamation, install, private_names, toolchain
+from . import amalgamation, components, install, private_names, toolchain
 from .header import tag
 from .nodes import action
 from .trees import at
@@ -36,7 +36,7 @@ def source(build):
 def flags(build):
     """What a program needs to compile and link it, besides the folder of the headers."""
     threads = ["-pthread"] if build.config["DYNSEL_CONTEXT_THREADS"] else []
-    return " ".join([*threads, *(f"$(pkg-config --cflags --libs {lib})" if lib in toolchain.MPI_LIBRARIES else f"-l{lib}"
+    return " ".join([*threads, *(f"$(pkg-config --cflags --libs {lib})" if lib in components.MPI_LIBRARIES else f"-l{lib}"
                                  for lib in build.user_libs)])
 
 

@@ -49,9 +49,6 @@ LIBRARY_PACKAGES = {
     "mpich": "libmpich-dev",
 }
 
-# pkg-config modules of MPI libraries, by the option that chooses one; ranks.py knows their launchers.
-MPI_LIBRARIES = {"ompi-c": "DYNSEL_MPI_OPENMPI", "mpich": "DYNSEL_MPI_MPICH"}
-
 
 def shell_environment():
     return {name: os.environ[name] for name in SHELL_VARIABLES if name in os.environ}
@@ -132,11 +129,6 @@ def require_program(name, packages):
     """Refuses a missing program with a line that names its package."""
     if shutil.which(name) is None:
         raise UserMistake(f"{name} is missing; {install_hint(packages.get(name, name))}")
-
-
-def mpi_library(config):
-    """The pkg-config module of the MPI library, or None without backend mpi."""
-    return next((module for module, option in MPI_LIBRARIES.items() if config[option]), None)
 
 
 @lru_cache(maxsize=None)

@@ -19,6 +19,7 @@ dynsel_backend *const dynsel_default_backends[] = {
 #endif
 #if CONFIG_DYNSEL_BACKEND_MPI
     &dynsel_mpi_backend,
+    &dynsel_mpi_device_backend,
 #endif
     NULL,
 };
@@ -33,6 +34,7 @@ dynsel_backend *const dynsel_backends_beside_caller[] = {
 #endif
 #if CONFIG_DYNSEL_BACKEND_MPI
     &dynsel_mpi_backend,
+    &dynsel_mpi_device_backend,
 #endif
     NULL,
 };

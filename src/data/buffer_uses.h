@@ -33,6 +33,11 @@ typedef struct dynsel_use {
     /* Under the lock: token + 1 of earlier work on the same resource that copies in the data which
      * this use reads, if only the queue orders the two; 0: none. */
     uint32_t relies_on;
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    /* Here, where there is room: part of the decision below. With copy_in: the domain of the copy
+     * whose contents are passed on; DYNSEL_HOST_DOMAIN: the contents are the host's. */
+    uint8_t passed_from;
+#endif
     const char *name; /* of the first accessor */
     bool reads;       /* the old contents are needed */
     bool writes;
@@ -44,10 +49,6 @@ typedef struct dynsel_use {
     bool copied_in;      /* the copy in was started */
     bool copy_out_ended; /* the last look ended a copy to the host */
     bool copied_out;     /* the data were copied to the host for this use */
-#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
-    uint8_t passed_from; /* with copy_in: the domain of the copy whose contents are passed on;
-                            DYNSEL_HOST_DOMAIN: the contents are the host's */
-#endif
 #if CONFIG_DYNSEL_REPEAT
     bool kept; /* of a first run: the contents, which it overwrites in the host's memory */
 #endif

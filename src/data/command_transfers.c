@@ -244,7 +244,7 @@ static dynsel_status pass_in(dynsel_transfers *t, dynsel_use *use)
     }
     if (status != DYNSEL_OK) {
         const dynsel_error failure = dynsel_details_of(status, failures_before);
-        (void)dynsel_pass_goes_around(t->uses, use, &failure);
+        dynsel_pass_goes_around(t->uses, record, dynsel_use_passed_from(use), &failure);
         return status;
     }
     if (done.native != NULL) {

@@ -83,10 +83,9 @@ static bool is_lost(uint32_t domain, void *own)
 
 /* A copy on a lost device is marked as after a failed copy to the host, so that the next look finds
  * another one or fails with this failure. */
-bool dynsel_pass_goes_around(dynsel_uses *uses, const dynsel_use *use, const dynsel_error *failure)
+void dynsel_pass_goes_around(dynsel_uses *uses, dynsel_buffer_record *record, uint32_t source,
+                             const dynsel_error *failure)
 {
-    dynsel_buffer_record *const record = use->record;
-    const uint32_t source = dynsel_use_passed_from(use);
     dynsel_copy_record *const copy = dynsel_copy_at(record, source);
     dynsel_domain_record *const domain = &dynsel_domains[uses->domain - 1];
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -99,7 +98,5 @@ bool dynsel_pass_goes_around(dynsel_uses *uses, const dynsel_use *use, const dyn
         copy->lost = true;
         uses->goes_around = true;
     }
-    const bool goes_around = uses->goes_around;
     dynsel_spinlock_release(&dynsel_memory_lock);
-    return goes_around;
 }

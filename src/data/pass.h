@@ -19,9 +19,11 @@ uint32_t dynsel_pass_find_source(const dynsel_uses *uses, const dynsel_use *use)
 /* A transfer was begun. Takes the lock. */
 void dynsel_pass_count(const dynsel_uses *uses, const dynsel_use *use);
 
-/* The backend refused the transfer. True: the data can go another way, or the device of the copy is
- * lost: the start is withdrawn. False: the start fails. failure: its details. Takes the lock. */
-bool dynsel_pass_goes_around(dynsel_uses *uses, const dynsel_use *use, const dynsel_error *failure);
+/* The backend refused the transfer from the copy in domain `source`. Withdraws the start, if the
+ * data can go another way or the device of the copy is lost; else the start fails. failure: its
+ * details. Takes the lock. */
+void dynsel_pass_goes_around(dynsel_uses *uses, dynsel_buffer_record *record, uint32_t source,
+                             const dynsel_error *failure);
 
 #else
 

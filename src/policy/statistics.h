@@ -23,18 +23,13 @@ static inline uint32_t dynsel_counting_place(void)
                                        : dynsel_take_counting_place(thread);
 }
 
-static inline void dynsel_count_by(dynsel_word *count, uint32_t place, uint32_t change)
-{
-    if (place + 1 < CONFIG_DYNSEL_COUNTING_THREADS) {
-        dynsel_word_store_relaxed(count, dynsel_word_load_relaxed(count) + change);
-    } else {
-        (void)dynsel_word_add_relaxed(count, change);
-    }
-}
-
 static inline void dynsel_count_one(dynsel_word *count, uint32_t place)
 {
-    dynsel_count_by(count, place, 1);
+    if (place + 1 < CONFIG_DYNSEL_COUNTING_THREADS) {
+        dynsel_word_store_relaxed(count, dynsel_word_load_relaxed(count) + 1);
+    } else {
+        (void)dynsel_word_add_relaxed(count, 1);
+    }
 }
 
 static inline void dynsel_count_submission(dynsel_policy *policy, uint32_t index)
@@ -47,7 +42,12 @@ static inline void dynsel_count_submission(dynsel_policy *policy, uint32_t index
 static inline void dynsel_uncount_submission(dynsel_policy *policy, uint32_t index)
 {
     const uint32_t place = dynsel_counting_place();
-    dynsel_count_by(&policy->counts[place][index].submitted, place, (uint32_t)-1);
+    dynsel_word *const count = &policy->counts[place][index].submitted;
+    if (place + 1 < CONFIG_DYNSEL_COUNTING_THREADS) {
+        dynsel_word_store_relaxed(count, dynsel_word_load_relaxed(count) - 1);
+    } else {
+        (void)dynsel_word_add_relaxed(count, (uint32_t)-1);
+    }
 }
 
 static inline void dynsel_count_end(dynsel_policy *policy, uint32_t index, dynsel_status status)

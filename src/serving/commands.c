@@ -225,7 +225,7 @@ dynsel_status dynsel_serving_launch(const dynsel_mpi_header *header, dynsel_serv
 
 dynsel_status dynsel_serving_prepare(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
-    dynsel_mpi_launch_body launched;
+    dynsel_mpi_launch_body launched = {.kernel = 0};
     const dynsel_kernel *kernel = NULL;
     dynsel_policy *const policy = dynsel_serving_policy(header->resource);
     dynsel_status status = read_body(header, &body, &launched, &kernel);

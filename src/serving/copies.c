@@ -11,9 +11,9 @@
 
 /* All zero: there is none. */
 typedef struct copy {
-    dynsel_buffer buffer;
     uint64_t offset;
     uint64_t bytes;
+    dynsel_buffer buffer;
     uint32_t opening_to_send; /* how many operations wait for its data */
     uint32_t brought_by; /* the number + 1 of the operation that brings its data, or waits to */
     bool opening_to_receive;
@@ -128,7 +128,7 @@ static dynsel_status check_abandoned(const dynsel_mpi_header *header)
 static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader body, bool sends)
 {
     dynsel_served_order order = {.ignores_failures = !sends};
-    dynsel_mpi_data_body data;
+    dynsel_mpi_data_body data = {.peer = 0};
     dynsel_buffer buffer;
     dynsel_status status = read_data(&body, &data);
     status = status == DYNSEL_OK ? check_peer(data.peer) : status;

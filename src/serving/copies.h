@@ -26,7 +26,8 @@
  */
 dynsel_status dynsel_served_copy_get(const dynsel_mpi_place *place, dynsel_buffer *buffer);
 
-/* Whether a use that comes now would overtake a transfer. number: below CONFIG_DYNSEL_MPI_COPIES. */
+/* Whether a use that comes now would overtake a transfer. number: below CONFIG_DYNSEL_MPI_COPIES.
+ */
 bool dynsel_served_copy_is_held(uint32_t number, bool writes);
 
 /* The operation that brings its data now, + 1; 0: none does. */

@@ -97,7 +97,7 @@ static dynsel_status check_task(const dynsel_mpi_header *header, dynsel_served_r
 
 dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
-    dynsel_mpi_task_body task;
+    dynsel_mpi_task_body task = {.bytes = 0};
     dynsel_status status = check_task(header, &body, &task);
     if (status != DYNSEL_OK) {
         return status;

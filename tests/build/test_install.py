@@ -44,6 +44,9 @@ def option(name):
     return f"#define CONFIG_{name} 1\n" in text
 
 
+MPI = "ompi-c" if option("DYNSEL_MPI_OPENMPI") else "mpich" if option("DYNSEL_MPI_MPICH") else None
+
+
 class Project(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="dynsel-outside-"))
@@ -69,6 +72,8 @@ class Project(unittest.TestCase):
     def test_installed_library_links_with_plain_flags(self):
         flags = ["-pthread"] if option("DYNSEL_CONTEXT_THREADS") else []
         libraries = ["-lOpenCL"] if option("DYNSEL_BACKEND_OPENCL") else []
+        if MPI:
+            libraries += shlex.split(subprocess.run(["pkg-config", "--libs", MPI], text=True, capture_output=True, check=True).stdout)
         machine = [f for f in self.pkg_config("--cflags") if f.startswith("-m")]
         self.run_here(CC, *flags, *machine, *SYSTEM, f"-I{ROOT}/include", *BOARD, "main.c", f"-L{ROOT}/lib",
                       "-ldynsel", *libraries, *LIBRARIES, "-o", "outside")
@@ -93,6 +98,14 @@ class Project(unittest.TestCase):
         hashed = self.pkg_config("--variable=configuration")[0]
         self.assertIn(f"#define DYNSEL_CONFIG_TAG {hashed}\n",
                       (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8"))
+
+    def test_mpi_library_is_named_where_it_is_configured(self):
+        named = {module for module in ("ompi-c", "mpich") if module in self.run_here(
+            "pkg-config", "--print-requires", "dynsel", PKG_CONFIG_PATH=str(ROOT / "lib/pkgconfig"))}
+        self.assertEqual(named, {MPI} - {None})
+        text = (ROOT / "lib/cmake/dynsel/dynselConfig.cmake").read_text(encoding="utf-8")
+        self.assertEqual({module for module in ("ompi-c", "mpich") if f"IMPORTED_TARGET {module})" in text}, named)
+        self.assertEqual("PkgConfig::DYNSEL_MPI" in text, bool(MPI))
 
     def test_version_is_the_same_in_header_and_packages(self):
         (self.folder / "version.c").write_text('#include <dynsel/dynsel.h>\nversion DYNSEL_VERSION_TEXT DYNSEL_VERSION\n',

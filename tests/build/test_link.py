@@ -55,6 +55,7 @@ class Link(unittest.TestCase):
         (self.folder / "main.c").write_text(program, encoding="utf-8")
         (self.folder / "dynsel/autoconf.h").write_text(header, encoding="utf-8")
         libraries = ["-lOpenCL"] if has("BACKEND_OPENCL") else []
+        libraries += ["-lmpi"] if has("MPI_OPENMPI") else ["-lmpich"] if has("MPI_MPICH") else []
         command = [os.environ["DYNSEL_CC"], "-std=c11", "-pthread", "main.c", "-I.", f"-I{BUILD}/gen",
                    f"-I{TOP}/include", str(BUILD / "libdynsel.a"), *libraries, "-o", "main"]
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)

@@ -369,6 +369,7 @@ try {
     unsigned kinds;
     bool late;
     bool shares;
+    bool passes;
     bool in_order;
     simulated_pace pace;
 }
@@ -439,6 +440,11 @@ static bool fail_step(const try *what, unsigned n)
         sim.devices[i].polls = 3;
     }
     sim.devices[0].shares = what->shares;
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+    if (what->passes) {
+        simulated_let_pass(&sim);
+    }
+#endif
     simulated_fail(&sim, what->kinds, n, what->late, DYNSEL_E_DEVICE);
     return play();
 }
@@ -447,15 +453,17 @@ static void fault_at_each_step_loses_no_data(void **state)
 {
     (void)state;
     static const unsigned kinds[] = {SIMULATED_ALLOCATE, SIMULATED_BRING, SIMULATED_LAUNCH,
-                                     SIMULATED_FETCH};
+                                     SIMULATED_FETCH, SIMULATED_PASS};
+    enum { KINDS = CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS ? 5 : 4 };
     unsigned steps = 0;
-    for (unsigned i = 0; i < 4 * 16; i++) {
+    for (unsigned i = 0; i < KINDS * 32; i++) {
         const try what = {
-            .kinds = kinds[i / 16],
-            .late = i % 2 != 0 && kinds[i / 16] != SIMULATED_ALLOCATE,
+            .kinds = kinds[i / 32],
+            .late = i % 2 != 0 && kinds[i / 32] != SIMULATED_ALLOCATE,
             /* with a failed fetch from the host's memory all is lost */
-            .shares = i / 2 % 2 != 0 && kinds[i / 16] != SIMULATED_FETCH,
+            .shares = i / 2 % 2 != 0 && kinds[i / 32] != SIMULATED_FETCH,
             .in_order = i / 4 % 2 != 0,
+            .passes = i / 16 % 2 != 0,
             .pace = i / 8 % 2 != 0 ? SIMULATED_WHEN_POLLED : SIMULATED_AT_ONCE,
         };
         unsigned n = 1;
@@ -464,7 +472,7 @@ static void fault_at_each_step_loses_no_data(void **state)
         }
         steps += n;
     }
-    assert_true(steps > 4 * 16 * 3);
+    assert_true(steps > 4 * 32 * 3);
 }
 
 int main(void)

@@ -324,6 +324,7 @@ static dynsel_status pass(dynsel_backend *backend, void *own, dynsel_memory *mem
     dynsel_status status = sim->failing_status;
     if ((((const simulated_device *)own)->apart >> source->domain & 1u) != 0) {
         status = DYNSEL_E_UNSUPPORTED;
+        sim->counts.refused++;
     } else if (source->is_lost) {
         status = DYNSEL_E_DEVICE;
     } else if (sim->failing_late || !simulated_falls_on(sim, SIMULATED_PASS)) {

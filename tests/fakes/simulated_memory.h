@@ -122,7 +122,7 @@ typedef struct simulated_operation {
 /* What happened since the reset. */
 typedef struct simulated_counts {
     unsigned allocated, released, brought, fetched, launched, written_back;
-    unsigned passed;
+    unsigned passed, refused;
     unsigned polls, waits;
     size_t bytes_in, bytes_out; /* moved; nothing for shared memory */
     size_t bytes_passed;

@@ -13,6 +13,7 @@
 #include "groups/play.h"
 #include "random.h"
 #include "room.h"
+#include "support/forget_domains.h"
 #include "support/put_in_service.h"
 #include "test.h"
 
@@ -24,6 +25,7 @@ enum {
                                                : 4000,
     PROGRAMS_OF_A_WORLD = 20,
     WORKERS = 2,
+    DOMAINS = CONFIG_DYNSEL_MAX_DOMAINS < 3 ? 2 : 3,
     MOST_RESOURCES = RESOURCES_UP_TO(SIMULATED_DEVICES + WORKERS + 1)
 };
 
@@ -112,15 +114,17 @@ static void begin_passing(test_random *random, unsigned devices)
     if (test_random_below(random, 4) == 0) {
         return;
     }
+    forget_domains();
     simulated_let_pass(&simulated);
     for (unsigned i = 0; i < devices; i++) {
-        const unsigned apart = (unsigned)(test_random_next(random) & test_random_next(random));
-        simulated.devices[i].apart = apart & (unsigned)test_random_next(random);
+        const unsigned some = (unsigned)test_random_next(random);
+        simulated.devices[i].apart = some & (unsigned)test_random_next(random);
+        simulated.devices[i].shares = simulated.devices[i].shares && devices % 2 != 0;
     }
 }
 #endif
 
-/* Two domains: of several devices, some share one. Where devices fail there are no events to come
+/* Few domains: of several devices, some share one. Where devices fail there are no events to come
  * after: with such an event what only comes later would fail as well, as OpenCL has it. */
 static void begin_devices(test_random *random, unsigned devices)
 {
@@ -128,7 +132,7 @@ static void begin_devices(test_random *random, unsigned devices)
     simulated_lacks = world.devices_fail ? NULL : &program_kernels[BROKEN];
     for (unsigned i = 0; i < devices; i++) {
         simulated_device *device = &simulated.devices[i];
-        device->domain = 1 + test_random_below(random, 2);
+        device->domain = 1 + test_random_below(random, DOMAINS);
         device->in_order = test_random_below(random, 2) == 0;
         device->pace =
             test_random_below(random, 3) == 0 ? SIMULATED_AT_ONCE : SIMULATED_WHEN_POLLED;

@@ -41,6 +41,19 @@ class Readme(unittest.TestCase):
         done = run("./bootstrap echo ready", TOP)
         self.assertEqual((done.returncode, done.stdout), (0, "ready\n"))
 
+    def test_bootstrap_wants_mpi_only_where_it_is_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for tool in ("sh", "sed", "tr", "dirname", "ls", "cat"):  # and nothing that it could find, or install with
+                Path(folder, tool).symlink_to(shutil.which(tool))
+            for words, wanted in (("scons demo", ()), ("scons test", ()), ("scons CONF=sanitize,trace test", ()),
+                                  ("scons CONF=mpi test", ("libopenmpi-dev", "openmpi-bin")),
+                                  ("scons CONF=clang,mpich~ONE_FILE=y", ("libmpich-dev", "mpich")),
+                                  ("scons VARIANTS=native+mpi,native test", ("libopenmpi-dev", "openmpi-bin")),
+                                  ("scons check", ("libopenmpi-dev", "openmpi-bin", "libmpich-dev", "mpich"))):
+                said = run(f"./bootstrap {words}", TOP, PATH=folder).stdout
+                self.assertIn("missing here: scons", said)
+                self.assertEqual(tuple(word for word in said.split() if "mpi" in word), wanted, said)
+
     def test_the_library_can_be_installed_and_used(self):
         with tempfile.TemporaryDirectory() as home:
             tree = Path(home, "dynsel")  # a copy: the tree itself is being built

@@ -76,7 +76,7 @@ void fake_wait_for_data(uint32_t operation);
 bool fake_moves_data(uint32_t operation);
 bool fake_abandoned(uint32_t operation);
 
-/* Ends it; data: what this rank receives, or out, what it sends. bytes: those of the transfer, which
+/* Ends it; data: what this rank receives, or out, what it sends. bytes: those of the transfer, as
  * is checked. */
 void fake_give_data(uint32_t operation, const void *data, size_t bytes);
 void fake_take_data(uint32_t operation, void *data, size_t bytes);

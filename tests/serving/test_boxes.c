@@ -137,7 +137,7 @@ static void fill_somewhere(uint32_t resource)
     for (size_t slice = 0; slice < size[0]; slice++) {
         for (size_t row = 0; row < size[1]; row++) {
             for (size_t i = 0; i < size[2]; i++) {
-                model[to][byte_at(&body.to_box, slice, row, i)] = element[i % unit];
+                model[to][byte_at(&body.to_box, slice, row, i)] = unit != 0 ? element[i % unit] : 0;
             }
         }
     }

@@ -9,7 +9,14 @@
 #include "serving/resources.h"
 #include "test.h"
 
-enum { MEMORY = 64 * 1024, GUARD = 256, WORDS = 512, BYTES = WORDS * sizeof(uint32_t), PEER = 3 };
+enum {
+    MEMORY = 64 * 1024,
+    GUARD = 256,
+    WORDS = 512,
+    BYTES = WORDS * sizeof(uint32_t),
+    ELSEWHERE = 8 * BYTES, /* an offset that no copy of words has */
+    PEER = 3
+};
 
 static _Alignas(4096) unsigned char memory[MEMORY + GUARD];
 
@@ -99,7 +106,7 @@ static int tear_down(void **state)
 
 static dynsel_mpi_place words_at(uint32_t copy)
 {
-    return place_of(copy, copy * BYTES, BYTES);
+    return place_of(copy, (uint64_t)copy * BYTES, BYTES);
 }
 
 static void push_add(uint32_t operation, uint32_t resource, uint32_t copy, uint32_t value)
@@ -327,16 +334,17 @@ static void place_holds_ranges_of_different_sizes(void **state)
     (void)state;
     for (uint32_t count = 1; count < 5; count++) {
         request r;
-        const dynsel_mpi_place place = place_of(0, 0, count * 4);
+        const size_t bytes = count * sizeof words[0];
+        const dynsel_mpi_place place = place_of(0, 0, bytes);
         uint32_t seen[4] = {0};
         data_push(DYNSEL_MPI_BRING, 0, place, 0);
-        fake_give_data(0, words, count * 4);
+        fake_give_data(0, words, bytes);
         launch_begin(&r, 1, test_resource_count - 1, ADD, 2, DYNSEL_RANGE(count));
         launch_data(&r, place, DYNSEL_ACCESS_READ_WRITE);
         launch_value(&r, &count, sizeof count);
         request_push(&r);
         data_push(DYNSEL_MPI_FETCH, 2, place, 0);
-        fake_take_data(2, seen, count * 4);
+        fake_take_data(2, seen, bytes);
         for (uint32_t i = 0; i < 3; i++) {
             assert_int_equal(fake_wait(i).status, DYNSEL_OK);
         }
@@ -358,10 +366,10 @@ static void release_waits_for_what_uses_the_copy(void **state)
     assert_int_equal(fake_line(), 3);
     fake_give_data(0, words, sizeof words);
     assert_int_equal(fake_wait(0).status, DYNSEL_OK);
-    data_push(DYNSEL_MPI_BRING, 0, place_of(0, 8 * BYTES, 64), 0); /* the number is free */
+    data_push(DYNSEL_MPI_BRING, 0, place_of(0, ELSEWHERE, 64), 0); /* the number is free */
     fake_give_data(0, words, 64);
     assert_int_equal(fake_wait(0).status, DYNSEL_OK);
-    assert_memory_equal(memory + 8 * BYTES, words, 64);
+    assert_memory_equal(memory + ELSEWHERE, words, 64);
 }
 
 static void abandoned_data_are_out_of_service(void **state)
@@ -500,7 +508,7 @@ static void many_copies_fill_the_table_of_buffers(void **state)
     fake_moves_by_itself(true);
     uint32_t made = 0;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MPI_COPIES && i * 64 < MEMORY; i++) {
-        data_push(DYNSEL_MPI_BRING, 0, place_of(i, i * 64, 64), 0);
+        data_push(DYNSEL_MPI_BRING, 0, place_of(i, (uint64_t)i * 64, 64), 0);
         const dynsel_status status = fake_wait(0).status;
         made += status == DYNSEL_OK;
         assert_true(status == DYNSEL_OK || status == DYNSEL_E_FULL);

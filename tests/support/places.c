@@ -142,6 +142,11 @@ static dynsel_status record_job(dynsel_handler *handler, void *args)
     if (what->id != 0) {
         (void)dynsel_set_key(handler, what->id, NULL, 0);
     }
+#if CONFIG_DYNSEL_REPEAT
+    if (what->repeatable) {
+        (void)dynsel_set_repeatable(handler);
+    }
+#endif
     const size_t items = what->parts[0] != 0 ? what->parts[0] : ELEMENTS;
     return dynsel_parallel_for(handler, &kernels[what->kind], DYNSEL_RANGE(items), NULL, NULL);
 }

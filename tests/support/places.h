@@ -30,6 +30,7 @@ typedef struct job {
     size_t parts[3];             /* accessed elements, from the beginning; 0: all */
     dynsel_access_target target; /* of the last buffer */
     uint32_t id;                 /* what kind of work policies take it for; 0: told by its kernel */
+    bool repeatable;
 } job;
 
 extern simulated_backend sim;

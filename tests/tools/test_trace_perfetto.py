@@ -48,6 +48,15 @@ class Perfetto(Tool):
             self.assertTrue(all(isinstance(event[k], (int, float)) for k in ("ts", "dur", "pid", "tid") if k in event))
             self.assertGreaterEqual(event.get("dur", 0), 0)
 
+    def test_transfers_tell_their_way(self):
+        file = t.big(10)
+        file.copy(1, 100, 190, 3, t.GPU, 64, 2, buffer=7)
+        file.copy(1, 200, 290, 3, t.GPU, 64, 2, True, 7)
+        file.copy(1, 300, 390, 3, t.GPU, 64, 2, False, 7, source=32)
+        told = [(e["name"], e["args"]["buffer"]) for e in self.events(file)
+                if e["ph"] == "X" and e["args"].get("bytes") == 64 and e["args"].get("buffer") == 7]
+        self.assertEqual(told, [("to device", 7), ("to host", 7), ("from memory 32", 7)])
+
     def test_slices_lie_within_each_other_or_apart(self):
         threads = {}
         for e in self.events(self.example()):

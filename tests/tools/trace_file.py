@@ -78,8 +78,11 @@ class TraceFile:
     def wait(self, ring, since, at, piece, resource, policy=1):
         self.put(ring, at, 29, piece, resource, policy, (*self.ticks(since), 0, 0))
 
-    def copy(self, ring, since, at, piece, resource, count, domain=1, is_out=False, buffer=1, policy=1):
+    def copy(self, ring, since, at, piece, resource, count, domain=1, is_out=False, buffer=1, policy=1,
+             source=0):
+        """source: the domain that the data are passed on from"""
         what = count | buffer << 40 | domain << 56 | is_out << 63
+        what |= (source - 1 << 51 | 1 << 62) if source else 0
         self.put(ring, at, 27, piece, resource, policy, (*self.ticks(since), *low_high(what)))
 
     def depends(self, ring, at, piece, on, resource, policy=1):

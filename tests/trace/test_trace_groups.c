@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of command groups: copies, the work they depend on, and what the program copies. */
+#include "support/forget_domains.h"
 #include "support/places.h"
 #include "support/places_fixture.h"
 #include "support/traced.h"
 
-enum { BYTES_BITS = 40, BUFFER_BITS = 16, DOMAIN_BITS = 7 };
+enum {
+    BYTES_BITS = 40,
+    BUFFER_BITS = 11,
+    SOURCE_AT = 51,
+    DOMAIN_AT = 56,
+    PASSED_AT = 62,
+    DOMAIN_BITS = 6
+};
 
 static int32_t numbers[ELEMENTS];
 static dynsel_buffer a;
@@ -29,7 +37,7 @@ static void check_copy(const dynsel_trace_record *copy, uint32_t piece, bool is_
     assert_int_equal(copy->piece, piece);
     assert_int_equal(what & (((uint64_t)1 << BYTES_BITS) - 1), BYTES);
     assert_int_not_equal(what >> BYTES_BITS & ((1u << BUFFER_BITS) - 1), 0);
-    assert_int_not_equal(what >> (BYTES_BITS + BUFFER_BITS) & ((1u << DOMAIN_BITS) - 1), 0);
+    assert_int_not_equal(what >> DOMAIN_AT & ((1u << DOMAIN_BITS) - 1), 0);
     assert_int_equal(what >> 63, is_to_host);
     assert_true(traced_low(copy) <= copy->ticks);
 }
@@ -56,6 +64,30 @@ static void copies_are_recorded_with_the_work_that_needs_them(void **state)
     assert_int_equal(traced_count(DYNSEL_TRACE_KIND, kind), 1);
     assert_string_equal(traced_name(DYNSEL_TRACE_KIND_NAME, kind, 0), "add"); /* the kernel's */
 }
+
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+static void passes_are_recorded_with_where_they_come_from(void **state)
+{
+    (void)state;
+    forget_domains();
+    simulated_let_pass(&sim);
+    const job adds = add_to(a, 1);
+    for (unsigned device = 0; device < 2; device++) {
+        assert_status(DYNSEL_OK, run_job(device, &adds));
+    }
+    assert_status(DYNSEL_OK, dynsel_buffer_discard(&a));
+    traced_end();
+    const dynsel_trace_record *const first = traced_find(DYNSEL_TRACE_COPY, 1, 0);
+    const dynsel_trace_record *const second = traced_find(DYNSEL_TRACE_COPY, 2, 0);
+    check_copy(first, 1, false);
+    check_copy(second, 2, false);
+    assert_int_equal(traced_high(first) >> PASSED_AT, 0);
+    assert_int_equal(traced_high(second) >> PASSED_AT, 1);
+    assert_int_equal((traced_high(second) >> SOURCE_AT & 31) + 1,
+                     traced_high(first) >> DOMAIN_AT & 63);
+    assert_int_equal(traced_count(DYNSEL_TRACE_COPY, 2), 1);
+}
+#endif
 
 static void dependences_are_recorded(void **state)
 {
@@ -85,6 +117,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(copies_are_recorded_with_the_work_that_needs_them),
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+        TEST(passes_are_recorded_with_where_they_come_from),
+#endif
         TEST(dependences_are_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

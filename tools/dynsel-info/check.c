@@ -14,6 +14,9 @@ static void print_finding(const info_entry *entry)
     if (entry->kind == INFO_OPENCL) {
         printf("opencl %d, ", entry->index);
     }
+    if (entry->kind == INFO_RANK) {
+        printf("rank %u, ", (unsigned)entry->rank);
+    }
     if (entry->proof.target == NULL) {
         hint_for(entry, more, sizeof more);
         printf("%s: no target of this build recognizes it%s%s\n", name, *more == '\0' ? "" : "; ",

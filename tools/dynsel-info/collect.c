@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "ranks.h"
 #include "targets.h"
 
 info_entry *collect_entry(info_list *list, info_kind kind)
@@ -25,6 +26,14 @@ bool collect_describe(info_entry *entry, const dynsel_resource *resource)
     }
     targets_prove(entry);
     return true;
+}
+
+void collect_keep_problem(info_list *list, const char *what)
+{
+    char text[512];
+
+    (void)dynsel_error_text(NULL, text, sizeof text);
+    (void)snprintf(list->problem, sizeof list->problem, "%s: %s", what, text);
 }
 
 #if CONFIG_DYNSEL_BACKEND_INLINE || CONFIG_DYNSEL_BACKEND_THREADS
@@ -52,14 +61,6 @@ static bool add_host(info_list *list, info_kind kind, const dynsel_resource *res
     return true;
 }
 
-static void keep_problem(info_list *list, const char *what)
-{
-    char text[512];
-
-    (void)dynsel_error_text(NULL, text, sizeof text);
-    (void)snprintf(list->problem, sizeof list->problem, "%s: %s", what, text);
-}
-
 #endif
 
 static void add_inline(info_list *list)
@@ -67,7 +68,7 @@ static void add_inline(info_list *list)
 #if CONFIG_DYNSEL_BACKEND_INLINE
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
     if (!add_host(list, INFO_HOST, &host, 0)) {
-        keep_problem(list, "the host cannot be described");
+        collect_keep_problem(list, "the host cannot be described");
     }
 #else
     (void)list;
@@ -81,7 +82,7 @@ static void add_workers(info_list *list)
     size_t count = 0;
     dynsel_status status = dynsel_threads_resources(workers, CONFIG_DYNSEL_THREADS_WORKERS, &count);
     if (status != DYNSEL_OK || !add_host(list, INFO_WORKERS, &workers[0], (unsigned)count)) {
-        keep_problem(list, "the worker threads cannot be started");
+        collect_keep_problem(list, "the worker threads cannot be started");
     }
 #else
     (void)list;
@@ -93,7 +94,11 @@ int collect(info_list *list, const char *selector)
     *list = (info_list){.count = 0};
     add_inline(list);
     add_workers(list);
-    return opencl_collect(list, selector);
+    const int status = opencl_collect(list, selector);
+    if (status == 0) {
+        ranks_collect(list);
+    }
+    return status;
 }
 
 bool collect_chose_any(const info_list *list, info_kind kind)

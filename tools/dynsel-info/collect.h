@@ -19,6 +19,9 @@ info_entry *collect_entry(info_list *list, info_kind kind);
 /** Describes the device of a resource and compares it with its target. */
 bool collect_describe(info_entry *entry, const dynsel_resource *resource);
 
+/** Keeps the library's last error as the list's problem. */
+void collect_keep_problem(info_list *list, const char *what);
+
 /** Whether a resource of this kind is chosen. */
 bool collect_chose_any(const info_list *list, info_kind kind);
 

@@ -14,7 +14,14 @@
 #else
 #define INFO_MOST_DEVICES 0
 #endif
-#define INFO_MOST                 (2 + INFO_MOST_DEVICES) /* the host, its workers, and OpenCL's */
+#if CONFIG_DYNSEL_BACKEND_MPI
+#define INFO_MOST_OF_RANKS                                                                         \
+    ((size_t)(CONFIG_DYNSEL_MPI_RANKS - 1) * CONFIG_DYNSEL_MPI_RANK_RESOURCES)
+#else
+#define INFO_MOST_OF_RANKS 0
+#endif
+/* the host, its workers, OpenCL's, and those of other ranks */
+#define INFO_MOST                 (2 + INFO_MOST_DEVICES + INFO_MOST_OF_RANKS)
 #define INFO_MOST_SUB_GROUP_SIZES 16
 
 /* Newer than the OpenCL headers of some systems. */
@@ -26,10 +33,11 @@ enum {
 };
 
 typedef enum info_kind {
-    INFO_HOST,     /**< C functions in the thread that submits */
-    INFO_WORKERS,  /**< the threads of the backend threads, all as one entry */
-    INFO_OPENCL,   /**< an OpenCL device */
-    INFO_NO_DEVICE /**< an OpenCL platform without devices */
+    INFO_HOST,      /**< C functions in the thread that submits */
+    INFO_WORKERS,   /**< the threads of the backend threads, all as one entry */
+    INFO_OPENCL,    /**< an OpenCL device */
+    INFO_NO_DEVICE, /**< an OpenCL platform without devices */
+    INFO_RANK       /**< a resource of another process of an MPI program */
 } info_kind;
 
 /** Properties that the library does not report: 0 and empty if a driver does not answer. */
@@ -53,6 +61,7 @@ typedef struct info_entry {
     const char *verdict; /**< one word: why it is chosen or not */
     char reason[512];    /**< the same, one clause */
     unsigned workers;
+    uint32_t rank;            /**< of INFO_RANK; else 0 */
     dynsel_resource resource; /**< of workers: the first; chosen devices of OpenCL only */
     dynsel_device device;
     const char *driver_version;

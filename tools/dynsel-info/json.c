@@ -81,7 +81,7 @@ static void print_memory(json_writer *w, const info_entry *entry)
 
     (void)snprintf(domain, sizeof domain, "%u", (unsigned)entry->memory_domain);
     json_open(w, "memory", '{');
-    if (entry->kind != INFO_OPENCL) {
+    if (entry->kind == INFO_HOST || entry->kind == INFO_WORKERS) {
         json_text(w, "domain", "host");
     } else {
         json_text(w, "domain", entry->memory_domain != 0 ? domain : NULL);
@@ -130,6 +130,9 @@ static const char *kind_name(info_kind kind)
     if (kind == INFO_HOST) {
         return "host";
     }
+    if (kind == INFO_RANK) {
+        return "rank";
+    }
     return kind == INFO_WORKERS ? "workers" : "opencl";
 }
 
@@ -145,6 +148,7 @@ static void print_resource(json_writer *w, const info_entry *entry)
     } else {
         json_null(w, "index");
     }
+    json_number(w, "rank", entry->rank);
     json_bool(w, "chosen", entry->chosen);
     json_text(w, "verdict", entry->verdict);
     json_text(w, "reason", entry->reason);

@@ -14,7 +14,9 @@
  *       aspects            what it promises
  *       may_support_other_aspects
  *     resources          what work can run on, the host first:
- *       kind               "host", "workers" or "opencl"
+ *       kind               "host", "workers", "opencl", or "rank": of another process of an MPI
+ *                          program, which tells its texts and aspects only
+ *       rank               the process that has it
  *       index              the number for `--device <index>`, or null
  *       chosen             whether the selector chooses it
  *       verdict            "chosen", "not_selected", "duplicate", "emulator", "unavailable",

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "log.h"
 #include "options.h"
+#include "ranks.h"
 #include "table.h"
 #include "targets.h"
 #include "trial.h"
@@ -107,6 +108,17 @@ static int collect_and_trace(const options *o)
     return status;
 }
 
+static int connect_and_collect(const options *o)
+{
+    int status = ranks_begin();
+
+    if (status == 0) {
+        status = o->trace != NULL ? collect_and_trace(o) : collect_and_print(o);
+        status = !ranks_end() && status == 0 ? EXIT_FAILURE : status;
+    }
+    return status;
+}
+
 static int run(const options *o)
 {
     if (o->form == OPTIONS_HELP) {
@@ -117,12 +129,31 @@ static int run(const options *o)
         print_version();
         return EXIT_SUCCESS;
     }
-    return o->trace != NULL ? collect_and_trace(o) : collect_and_print(o);
+    return connect_and_collect(o);
+}
+
+/** In a process that is not the first one of an MPI program: what it would say, that one says. */
+static int serve(int argc, char **argv)
+{
+    options o;
+
+    log_silence(true);
+    int status = options_parse(&o, argc, argv);
+    if (status == 0 && o.form != OPTIONS_HELP && o.form != OPTIONS_VERSION) {
+        status = ranks_begin();
+        log_silence(false);
+        status = status == 0 ? ranks_serve() : status;
+    }
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     options o;
+
+    if (ranks_is_other()) {
+        return serve(argc, argv);
+    }
     int status = options_parse(&o, argc, argv);
 
     if (status != 0) {

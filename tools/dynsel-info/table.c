@@ -37,6 +37,8 @@ static void label_of(const info_entry *entry, char *to, size_t bytes)
 {
     if (entry->kind == INFO_HOST || entry->kind == INFO_WORKERS) {
         (void)snprintf(to, bytes, "%s", entry->kind == INFO_HOST ? "host" : "workers");
+    } else if (entry->kind == INFO_RANK) {
+        (void)snprintf(to, bytes, "rank %u", (unsigned)entry->rank);
     } else if (entry->index >= 0) {
         (void)snprintf(to, bytes, "opencl %d", entry->index);
     } else {
@@ -271,8 +273,24 @@ static void print_notes(wrap *w, const info_entry *entry)
     }
 }
 
+/** A device of another rank: what that has told of it. */
+static void print_remote_device(wrap *w, const info_entry *entry)
+{
+    const dynsel_device *device = &entry->device;
+    char line[LONGEST_LINE], clean[LONGEST_LINE];
+
+    (void)snprintf(line, sizeof line, "%s%s%s%s%s", device->type,
+                   device->vendor[0] != '\0' ? " of " : "", device->vendor,
+                   device->platform[0] != '\0' ? "; " : "", device->platform);
+    (void)dynsel_printable(line, clean, sizeof clean);
+    print_line(w, "  device", clean);
+}
+
 static void print_details(wrap *w, const info_list *list, const info_entry *entry)
 {
+    if (entry->kind == INFO_RANK) {
+        print_remote_device(w, entry);
+    }
     if (entry->kind == INFO_OPENCL) {
         print_device(w, entry);
     }
@@ -281,7 +299,9 @@ static void print_details(wrap *w, const info_list *list, const info_entry *entr
     } else {
         compare_with_all_targets(w, entry);
     }
-    print_memory(w, list, entry);
+    if (entry->kind != INFO_RANK) {
+        print_memory(w, list, entry);
+    }
     if (entry->kind == INFO_OPENCL) {
         print_queues(w, entry);
         print_times(w, entry);
@@ -302,12 +322,19 @@ static void print_block(wrap *w, const info_list *list, const info_entry *entry)
     }
 }
 
-/** Whether the headline is enough: for excluded devices, and for workers like the host above. */
+static bool is_of_host(const info_entry *entry)
+{
+    return entry->kind == INFO_WORKERS ||
+           (entry->kind == INFO_RANK && strcmp(entry->device.type, "host") == 0);
+}
+
+/** Whether the headline is enough: for excluded devices, and for workers and other ranks' hosts
+ * like the host above. */
 static bool is_short(const info_list *list, const info_entry *entry)
 {
     const bool first = entry == list->entries;
 
-    return !entry->chosen || (entry->kind == INFO_WORKERS && !first && targets_accept(entry) &&
+    return !entry->chosen || (is_of_host(entry) && !first && targets_accept(entry) &&
                               entry->device.aspects == list->entries[0].device.aspects);
 }
 

@@ -118,14 +118,15 @@ static bool add(size_t *count, const dynsel_resource *resources, size_t more)
     return true;
 }
 
-/** Those that policies of this build accept: the others get no work in programs either. */
+/** Those that policies of this build accept: the others get no work in programs either. Not those
+ * of other ranks, which know no task. */
 static bool fill_table(const info_list *list, size_t *count)
 {
     bool fits = true;
 
     for (size_t i = 0; i < list->count && fits; i++) {
         const info_entry *entry = &list->entries[i];
-        if (!entry->chosen || !targets_accept(entry)) {
+        if (!entry->chosen || !targets_accept(entry) || entry->kind == INFO_RANK) {
             continue;
         }
 #if CONFIG_DYNSEL_BACKEND_THREADS

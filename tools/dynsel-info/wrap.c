@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ranks.h"
 #include "text.h"
 
 #define USUAL_WIDTH 100 /* where there is no terminal */
@@ -35,7 +36,7 @@ static bool wants_colours(void)
 
 wrap wrap_stdout(int indent)
 {
-    const bool terminal = isatty(STDOUT_FILENO) != 0;
+    const bool terminal = isatty(STDOUT_FILENO) != 0 && !ranks_have_launcher();
 
     return (wrap){.width = terminal ? terminal_width() : USUAL_WIDTH,
                   .indent = indent,

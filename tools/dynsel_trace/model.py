@@ -94,7 +94,8 @@ class Run:
     policies: dict = field(default_factory=dict)  # number -> Policy
     kinds: dict = field(default_factory=dict)     # kind -> name
     pieces: list = field(default_factory=list)    # in the order of `at`
-    copies: list = field(default_factory=list)    # (begin, end, piece or None, domain, is out, bytes, buffer, ring)
+    copies: list = field(default_factory=list)    # (begin, end, piece or None, domain, is out, bytes, buffer, ring,
+                                                  # domain that it is from, 0: the host)
     waits: list = field(default_factory=list)     # (begin, end, piece; None: all of some, ring)
     depends: list = field(default_factory=list)   # (piece, piece that it depends on)
     marks: list = field(default_factory=list)     # (at, name)
@@ -222,8 +223,8 @@ class Maker:
     def copy(self, r):
         what = pair(r[7], r[8])
         self.run.copies.append((self.ns(pair(r[5], r[6])), self.ns(r[0]), self.piece(r) if r[1] else None,
-                                what >> 56 & 127, what >> 63, what & (1 << 40) - 1, what >> 40 & 0xffff,
-                                self.ring))
+                                what >> 56 & 63, what >> 63, what & (1 << 40) - 1, what >> 40 & 0x7ff,
+                                self.ring, (what >> 51 & 31) + 1 if what >> 62 & 1 else 0))
 
     def readback(self, r):
         self.piece(r).readback = pair(r[5], r[6])

@@ -108,6 +108,7 @@ class Page:
         packer.put("copy_end", "I", (time(c[1]) for c in run.copies))
         packer.put("copy_row", "I", (self.row(c[2]) for c in run.copies))
         packer.put("copy_memory", "B", (c[3] | c[4] << 7 for c in run.copies))
+        packer.put("copy_source", "B", (c[8] for c in run.copies))
         packer.put("copy_bytes", "d", (c[5] for c in run.copies))
         packer.put("copy_buffer", "H", (c[6] for c in run.copies))
         packer.put("depends_row", "I", (self.row(p) for p, _ in run.depends))

@@ -122,9 +122,10 @@ class Writer:
         yield slice_of(PROGRAM, tid, '"wait"', begin, end, f'"piece":{p.number if p else 0}')
 
     def copy(self, event):
-        begin, end, p, domain, is_out, count, buffer, _ = event
+        begin, end, p, domain, is_out, count, buffer, _, source = event
+        way = "to host" if is_out else f"from memory {source}" if source else "to device"
         tid = self.row(PROGRAM, TRANSFERS + domain, f"transfers of memory {domain}", begin, end)
-        yield slice_of(PROGRAM, tid, '"to host"' if is_out else '"to device"', begin, end,
+        yield slice_of(PROGRAM, tid, f'"{way}"', begin, end,
                        f'"bytes":{count},"buffer":{buffer},"piece":{p.number if p else 0}')
 
     def build(self, event):

@@ -149,10 +149,10 @@ enum {
     DYNSEL_MPI_LONGEST_LAUNCH = sizeof(dynsel_mpi_launch_body) +
                                 CONFIG_DYNSEL_MAX_ARGUMENTS * (sizeof(dynsel_mpi_argument) + 8) +
                                 DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) +
-                                4 * DYNSEL_MOST_AFTER,
+                                (size_t)4 * DYNSEL_MOST_AFTER,
     DYNSEL_MPI_LONGEST_FILL = sizeof(dynsel_mpi_boxes_body) +
                               DYNSEL_MPI_ROUND(CONFIG_DYNSEL_ARGUMENT_BYTES) +
-                              4 * DYNSEL_MOST_AFTER,
+                              (size_t)4 * DYNSEL_MOST_AFTER,
 #else
     DYNSEL_MPI_LONGEST_LAUNCH = 0,
     DYNSEL_MPI_LONGEST_FILL = 0,

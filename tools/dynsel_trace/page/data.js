@@ -110,13 +110,19 @@ function at(name, i) {
   return found === NO_TIME ? null : found * meta.unit;
 }
 
+function wayOf(copy) {
+  if (arrays.copy_memory[copy] & 128) {
+    return "to the host";
+  }
+  return arrays.copy_source[copy] ? `from memory ${arrays.copy_source[copy]}` : "to the device";
+}
+
 // What was copied for a piece, and how long the program waited for it: lines.
 function aroundText(row) {
   const lines = [];
   for (let k = arrays.copy_row.indexOf(row); k >= 0; k = arrays.copy_row.indexOf(row, k + 1)) {
-    const way = arrays.copy_memory[k] & 128 ? "to the host" : "to the device";
     const took = time((arrays.copy_end[k] - arrays.copy_begin[k]) * meta.unit);
-    lines.push(`copied ${bytes(arrays.copy_bytes[k])} ${way} in ${took}`);
+    lines.push(`copied ${bytes(arrays.copy_bytes[k])} ${wayOf(k)} in ${took}`);
   }
   for (let k = arrays.wait_row.indexOf(row); k >= 0; k = arrays.wait_row.indexOf(row, k + 1)) {
     lines.push(`the program waited ${time((arrays.wait_end[k] - arrays.wait_begin[k]) * meta.unit)} for it`);

@@ -110,7 +110,7 @@ function copyAt(x, row) {
       element(
         "strong",
         {},
-        `${bytes(arrays.copy_bytes[i])} ${arrays.copy_memory[i] & 128 ? "to the host" : "to the device"}`,
+        `${bytes(arrays.copy_bytes[i])} ${wayOf(i)}`,
       ),
       element(
         "div",
