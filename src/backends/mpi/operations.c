@@ -24,7 +24,9 @@ static uint32_t first_free; /* place + 1; 0: none */
 static uint32_t with_data;  /* operations whose data may be on their way */
 static uint32_t with_news;  /* calls since the last look at the clock */
 static uint32_t without_news;
-static uint32_t first_lost;
+static uint32_t losses[CONFIG_DYNSEL_MPI_RANKS]; /* ranks, in the order of their loss */
+static uint32_t loss_count;
+static bool has_untold; /* something urgent could not be sent yet */
 
 uint32_t dynsel_mpi_number_of(const dynsel_mpi_operation *operation)
 {
@@ -43,7 +45,7 @@ bool dynsel_mpi_has_succeeded(const dynsel_mpi_operation *operation)
 
 uint32_t dynsel_mpi_first_lost(void)
 {
-    return first_lost;
+    return loss_count != 0 ? losses[0] : 0;
 }
 
 void dynsel_mpi_step_aside(uint32_t round)
@@ -62,7 +64,8 @@ void dynsel_mpi_operations_begin(void)
     }
     with_data = 0;
     without_news = 0;
-    first_lost = 0;
+    loss_count = 0;
+    has_untold = false;
 }
 
 uint32_t dynsel_mpi_operations_used(void)
@@ -175,39 +178,66 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
     return false;
 }
 
-static void tell(uint32_t rank, const dynsel_mpi_header *header)
-{
-    const bool urgent = header->kind == (uint8_t)DYNSEL_MPI_PING ||
-                        header->kind == (uint8_t)DYNSEL_MPI_ABANDON ||
-                        header->kind == (uint8_t)DYNSEL_MPI_LOST;
-    dynsel_mpi_message message;
-    message.header = *header;
-    (void)send(rank, &message, 0, urgent ? DYNSEL_MPI_TAG_PING : DYNSEL_MPI_TAG_MESSAGE);
-}
-
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 {
-    tell(rank, &(const dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation});
+    dynsel_mpi_message message;
+    message.header = (dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation};
+    (void)send(rank, &message, 0, DYNSEL_MPI_TAG_MESSAGE);
 }
 
-/* The other side of a transfer waits for one that has failed. */
-static void tell_to_abandon(uint32_t rank, const dynsel_mpi_operation *operation)
+/* Does not wait for room. False: there was none. */
+static bool try_urgent(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation, uint32_t turn)
 {
-    tell(rank, &(const dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_ABANDON,
-                                          .operation = dynsel_mpi_number_of(operation),
-                                          .turn = operation->turn});
+    dynsel_mpi_message message;
+    message.header =
+        (dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation, .turn = turn};
+    return dynsel_mpi_send(rank, &message, 0, DYNSEL_MPI_TAG_PING);
 }
 
-/* Also that rank, if it only was slow. It is no longer waited for when this begins. */
-static void tell_of_loss(uint32_t lost)
+static void tell_of_losses(uint32_t rank)
 {
-    const dynsel_mpi_message message = {
-        .header = {.kind = (uint8_t)DYNSEL_MPI_LOST, .operation = lost}};
-    dynsel_mpi_transport_lose(lost);
-    (void)dynsel_mpi_send(lost, &message, 0, DYNSEL_MPI_TAG_PING);
-    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
-        dynsel_mpi_tell(rank, DYNSEL_MPI_LOST, lost);
+    dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
+    while (record->losses_told < loss_count &&
+           try_urgent(rank, DYNSEL_MPI_LOST, losses[record->losses_told], 0)) {
+        record->losses_told++;
     }
+    has_untold = has_untold || record->losses_told < loss_count;
+}
+
+static void tell_to_abandon(dynsel_mpi_operation *operation)
+{
+    const uint32_t rank = operation->tell_to_abandon;
+    if (rank != 0 &&
+        (dynsel_mpi_is_lost(rank) ||
+         try_urgent(rank, DYNSEL_MPI_ABANDON, dynsel_mpi_number_of(operation), operation->turn))) {
+        operation->tell_to_abandon = 0;
+    }
+    has_untold = has_untold || operation->tell_to_abandon != 0;
+}
+
+/* What there was no room for. */
+static void tell_the_rest(void)
+{
+    has_untold = false;
+    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
+        if (!dynsel_mpi_is_lost(rank)) {
+            tell_of_losses(rank);
+        }
+    }
+    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
+        if (operations[i].used) {
+            tell_to_abandon(&operations[i]);
+        }
+    }
+}
+
+/* The rank itself is told, too, if it only was slow; but nothing waits for room for that. */
+static void note_loss(uint32_t rank)
+{
+    losses[loss_count++] = rank;
+    dynsel_mpi_transport_lose(rank);
+    (void)try_urgent(rank, DYNSEL_MPI_LOST, rank, 0);
+    tell_the_rest();
 }
 
 /* Data of a failed operation do not come; those that are late are not waited for. */
@@ -282,7 +312,9 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
         keep_text(rank, message->body + sizeof(done), done.text_bytes);
         note_failure(operation, (dynsel_status)done.status, done.code);
         if (operation->owed != 0) {
-            tell_to_abandon(rank == operation->rank ? operation->peer : operation->rank, operation);
+            operation->tell_to_abandon =
+                rank == operation->rank ? operation->peer : operation->rank;
+            tell_to_abandon(operation);
         }
     } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
         (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
@@ -290,14 +322,8 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     end_if_over(operation);
 }
 
-/* An answer may lead to a message, and that to this function again where no more can leave. */
 static void take_messages(void)
 {
-    static bool is_taking;
-    if (is_taking) {
-        return;
-    }
-    is_taking = true;
     uint32_t rank = 0;
     size_t body_bytes = 0;
     const dynsel_mpi_message *message = dynsel_mpi_next_message(&rank, &body_bytes);
@@ -313,7 +339,6 @@ static void take_messages(void)
         }
         dynsel_mpi_took_message();
     }
-    is_taking = false;
 }
 
 /* Data end without a message. */
@@ -352,12 +377,11 @@ void dynsel_mpi_lose(uint32_t rank, int code)
         return;
     }
     dynsel_word_store_release(&record->lost, 1);
-    first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
         fail_operation(&operations[i], rank, code);
     }
     record->owed = 0;
-    tell_of_loss(rank);
+    note_loss(rank);
 }
 
 static void look_at_rank(uint32_t rank, uint64_t now_ns)
@@ -379,13 +403,13 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     const uint64_t since_ns = now_ns - record->heard_ns;
     const uint64_t quiet_ns = now_ns - record->pinged_ns;
     const uint64_t ask_ns = silence_ns / PINGS_OF_SILENCE;
-    if (record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns) {
+    if (record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns &&
+        try_urgent(rank, DYNSEL_MPI_PING, 0, 0)) {
         record->asked_ns = now_ns;
         record->pinged_ns = now_ns;
-        dynsel_mpi_tell(rank, DYNSEL_MPI_PING, 0);
-    } else if (record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE) {
+    } else if (record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE &&
+               try_urgent(rank, DYNSEL_MPI_PING, 0, 0)) {
         record->pinged_ns = now_ns;
-        dynsel_mpi_tell(rank, DYNSEL_MPI_PING, 0);
     }
 }
 
@@ -399,6 +423,9 @@ static void look_for_silence(uint64_t now_ns)
 
 bool dynsel_mpi_advance(void)
 {
+    if (has_untold) {
+        tell_the_rest();
+    }
     if (dynsel_mpi_pump()) {
         without_news = 0;
         take_messages();

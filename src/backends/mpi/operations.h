@@ -21,10 +21,11 @@
 enum { DYNSEL_MPI_OWED_BY_RANK = 1, DYNSEL_MPI_OWED_BY_PEER = 2 };
 
 typedef struct dynsel_mpi_operation {
-    uint32_t rank; /* that it was sent to */
-    uint32_t peer; /* the other rank of a transfer between two; 0: none */
-    uint32_t turn; /* counts the uses of this place */
-    uint8_t owed;  /* answers: DYNSEL_MPI_OWED_BY_RANK, DYNSEL_MPI_OWED_BY_PEER */
+    uint32_t rank;            /* that it was sent to */
+    uint32_t peer;            /* the other rank of a transfer between two; 0: none */
+    uint32_t turn;            /* counts the uses of this place */
+    uint32_t tell_to_abandon; /* a rank whose side cannot go on, and does not know; 0: none */
+    uint8_t owed;             /* answers: DYNSEL_MPI_OWED_BY_RANK, DYNSEL_MPI_OWED_BY_PEER */
     bool used;
     bool released;
     bool has_data;     /* between that rank and rank 0: `transfer` */
@@ -64,7 +65,7 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
 /* How many are in use. */
 uint32_t dynsel_mpi_operations_used(void);
 
-/* Sends a message that is not answered; one that is urgent with the tag of pings. */
+/* Sends a message that is not answered, and is not urgent. */
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation);
 
 /* The library needs it no more. */

@@ -38,14 +38,15 @@ typedef struct dynsel_mpi_resource {
 
 typedef struct dynsel_mpi_rank_record {
     uint32_t resource_count;
-    uint32_t owed; /* answers that have not come */
+    uint32_t losses_told; /* how many lost ranks it knows of */
+    uint32_t owed;        /* answers and data that have not come */
+    dynsel_word lost;     /* 1 when it is */
+    bool left;            /* it has said goodbye */
+    bool heard;           /* a message has come since the last look at the clock */
     uint64_t memory_bytes;
-    bool heard; /* a message has come since the last look at the clock */
     uint64_t heard_ns;
     uint64_t asked_ns; /* when it was pinged because it owes an answer; 0: it was not since */
     uint64_t pinged_ns;
-    dynsel_word lost;                     /* 1 when it is */
-    bool left;                            /* it has said goodbye */
     char failure[DYNSEL_MPI_ERROR_BYTES]; /* the text of its last failed work */
     dynsel_mpi_resource resources[CONFIG_DYNSEL_MPI_RANK_RESOURCES];
 } dynsel_mpi_rank_record;
