@@ -60,6 +60,7 @@ int main(int argc, char **argv)
         MPI_Init(&argc, &argv);
     }
     /* mpirun says it before MPI is initialized */
-    rank = (int)strtol(getenv("OMPI_COMM_WORLD_RANK"), NULL, 10);
+    const char *const number = getenv("OMPI_COMM_WORLD_RANK");
+    rank = number != NULL ? (int)strtol(number, NULL, 10) : 0;
     return cmocka_run_group_tests(tests, NULL, NULL); /* MPI_Finalize() would wait for the dead */
 }

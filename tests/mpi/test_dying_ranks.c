@@ -235,7 +235,7 @@ static void chain_of_groups(void)
         assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t),
                                                     DYNSEL_RANGE(WORDS)));
     }
-    for (uint32_t i = 0; i < CHAIN; i++) {
+    for (size_t i = 0; i < CHAIN; i++) {
         job j = {.to = buffers[0]};
         accepted[2 * i] =
             may_fail(dynsel_submit_command_group(&on[i % 3].policy, add_one, &j, &work[2 * i]));
@@ -243,7 +243,7 @@ static void chain_of_groups(void)
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&on[i % 2].policy, add_one, &j,
                                                              &work[2 * i + 1]));
     }
-    for (uint32_t i = 0; i < CHAIN; i++) {
+    for (size_t i = 0; i < CHAIN; i++) {
         good += accepted[2 * i] && may_fail(dynsel_wait(&work[2 * i])) ? 1 : 0;
         assert_status(DYNSEL_OK, dynsel_wait(&work[2 * i + 1]));
     }

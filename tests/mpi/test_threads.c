@@ -56,8 +56,8 @@ static atomic_uint at_work;
 
 /* What one thread found out, whose assertions would end another one. */
 typedef struct thread_result {
-    uint32_t number;
     const char *failed;
+    uint32_t number;
     dynsel_status status;
 } thread_result;
 
