@@ -88,7 +88,7 @@ static int take_part(const char *what)
     size_t count = 0;
     options.tasks = tasks;
     options.task_count = 1;
-    options.idle_ns = IDLE_NS;
+    options.idle_ns = strcmp(what, "kill_0") == 0 ? IDLE_NS : 30 * IDLE_NS;
     if (dynsel_mpi_open(&options) != DYNSEL_OK) {
         return 1;
     }
