@@ -303,7 +303,8 @@ static void print_help(void)
         "  --help          print this\n"
         "\n"
         "Exit status: 0 success, 1 failure, 2 wrong usage.\n",
-        MOST_DEVICES, MOST_LATENCY_US, MOST_PIECES, MOST_IN_FLIGHT, USUAL_IN_FLIGHT, MOST_KINDS, TRACE_FILE_RECORDS);
+        MOST_DEVICES, MOST_LATENCY_US, MOST_PIECES, MOST_IN_FLIGHT, USUAL_IN_FLIGHT, MOST_KINDS,
+        TRACE_FILE_RECORDS);
 }
 
 static int parse_number(const char *option, const char *text, uint32_t least, uint32_t most,

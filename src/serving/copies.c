@@ -227,10 +227,10 @@ static bool open(dynsel_served *operation)
     if (!sends) {
         used->brought_by = dynsel_served_number(operation) + 1;
     }
-    dynsel_mpi_transfer_begin(&operation->of.data.transfer, operation->of.data.peer,
-                              dynsel_mpi_data_number(dynsel_served_number(operation),
-                                                     operation->turn),
-                              accessor->data, used->bytes, sends);
+    dynsel_mpi_transfer_begin(
+        &operation->of.data.transfer, operation->of.data.peer,
+        dynsel_mpi_data_number(dynsel_served_number(operation), operation->turn), accessor->data,
+        used->bytes, sends);
     return true;
 }
 

@@ -35,9 +35,9 @@ static uint64_t heard_ns; /* when rank 0 was heard last */
 static uint64_t moved_ns; /* when something happened last */
 static bool is_ending;    /* no more work comes */
 static bool said_bye;
-static bool may_leave;    /* all other ranks have said it, too, or are lost */
+static bool may_leave; /* all other ranks have said it, too, or are lost */
 static bool has_losses;
-static bool is_given_up;  /* this rank is lost for rank 0 */
+static bool is_given_up; /* this rank is lost for rank 0 */
 static bool owes_pong;
 static uint32_t look_next; /* the number + 1 of the operation to look at first; 0: the oldest */
 
@@ -336,11 +336,10 @@ static dynsel_status serve(void)
     wait_for_work();
     end_serving();
     dynsel_mpi_end(false);
-    return dynsel_fail(&(const dynsel_error){
-        .status = DYNSEL_E_OUT_OF_SERVICE,
-        .code = code,
-        .function = DYNSEL_TEXT("dynsel_mpi_serve"),
-        .detail = why_it_ended(code)});
+    return dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_OUT_OF_SERVICE,
+                                             .code = code,
+                                             .function = DYNSEL_TEXT("dynsel_mpi_serve"),
+                                             .detail = why_it_ended(code)});
 }
 
 dynsel_status dynsel_mpi_serve(void)

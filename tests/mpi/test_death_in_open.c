@@ -40,8 +40,8 @@ int MPI_Iallgather(const void *own, int count, MPI_Datatype type, void *all, int
 
 static void death_of_a_rank_is_a_timeout(void **state)
 {
-    const dynsel_mpi_options options = {
-        .silence_ns = SILENCE_NS, .own_thread = getenv("DYNSEL_TEST_OWN_THREAD") != NULL};
+    const dynsel_mpi_options options = {.silence_ns = SILENCE_NS,
+                                        .own_thread = getenv("DYNSEL_TEST_OWN_THREAD") != NULL};
     const uint64_t begin_ns = dynsel_now_ns();
     (void)state;
     assert_status(DYNSEL_E_TIMEOUT, dynsel_mpi_open(&options));

@@ -108,9 +108,9 @@ static uint32_t others[WORDS];
 /* Work that may fail because its rank died, and for no other reason. */
 static bool may_fail(dynsel_status status)
 {
-    if (status != DYNSEL_OK && status != DYNSEL_E_OUT_OF_SERVICE &&
-        status != DYNSEL_E_DEPENDENCY) {
-        check_status(DYNSEL_E_OUT_OF_SERVICE, status, "work of a rank that died", __FILE__, __LINE__);
+    if (status != DYNSEL_OK && status != DYNSEL_E_OUT_OF_SERVICE && status != DYNSEL_E_DEPENDENCY) {
+        check_status(DYNSEL_E_OUT_OF_SERVICE, status, "work of a rank that died", __FILE__,
+                     __LINE__);
     }
     return status == DYNSEL_OK;
 }
@@ -148,9 +148,8 @@ static void tasks_over_all_ranks(void)
     memset(work, 0, sizeof work);
     for (uint32_t i = 0; i < TASKS; i++) {
         squares[i] = (square){.of = i};
-        accepted[i] =
-            may_fail(dynsel_submit(i % 3 == 2 ? &on[2].policy : &in_turn.policy,
-                                   &DYNSEL_TASK(find_square, &squares[i]), &work[i]));
+        accepted[i] = may_fail(dynsel_submit(i % 3 == 2 ? &on[2].policy : &in_turn.policy,
+                                             &DYNSEL_TASK(find_square, &squares[i]), &work[i]));
     }
     for (uint32_t i = 0; i < TASKS; i++) {
         if (accepted[i] && may_fail(dynsel_wait(&work[i]))) {
@@ -229,13 +228,13 @@ static void chain_of_groups(void)
     memset(work, 0, sizeof work);
     for (uint32_t i = 0; i < 2; i++) {
         count_up(words[i]);
-        assert_status(DYNSEL_OK,
-                      dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+        assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t),
+                                                    DYNSEL_RANGE(WORDS)));
     }
     for (uint32_t i = 0; i < CHAIN; i++) {
         job j = {.to = buffers[0]};
-        accepted[2 * i] = may_fail(
-            dynsel_submit_command_group(&on[i % 3].policy, add_one, &j, &work[2 * i]));
+        accepted[2 * i] =
+            may_fail(dynsel_submit_command_group(&on[i % 3].policy, add_one, &j, &work[2 * i]));
         j.to = buffers[1];
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&on[i % 2].policy, add_one, &j,
                                                              &work[2 * i + 1]));
@@ -262,12 +261,11 @@ static void fetch_at_the_end(void)
     count_up(words[0]);
     memset(words[1], 0, sizeof words[1]);
     for (uint32_t i = 0; i < 2; i++) {
-        assert_status(DYNSEL_OK,
-                      dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+        assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t),
+                                                    DYNSEL_RANGE(WORDS)));
     }
     job j = {.from = buffers[0], .to = buffers[1]};
-    const bool done =
-        may_fail(dynsel_submit_command_group_and_wait(&on[2].policy, triple_all, &j));
+    const bool done = may_fail(dynsel_submit_command_group_and_wait(&on[2].policy, triple_all, &j));
     dynsel_host_accessor seen = {0};
     if (may_lose(dynsel_host_accessor_open(&seen, buffers[1], DYNSEL_ACCESS_READ)) && done) {
         assert_true(all_are(words[1], 3, 0));
@@ -308,10 +306,11 @@ static void repeatable_groups(void)
     assert_status(DYNSEL_OK,
                   dynsel_buffer_init(&from, words[0], sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
     for (uint32_t i = 0; i < RESULTS; i++) {
-        assert_status(DYNSEL_OK,
-                      dynsel_buffer_init(&to[i], results[i], sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+        assert_status(DYNSEL_OK, dynsel_buffer_init(&to[i], results[i], sizeof(uint32_t),
+                                                    DYNSEL_RANGE(WORDS)));
         job j = {.from = from, .to = to[i], .repeatable = true};
-        assert_status(DYNSEL_OK, dynsel_submit_command_group(&in_turn.policy, triple_all, &j, &work[i]));
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group(&in_turn.policy, triple_all, &j, &work[i]));
     }
     for (uint32_t i = 0; i < RESULTS; i++) {
         assert_status(DYNSEL_OK, dynsel_wait(&work[i]));
@@ -382,9 +381,9 @@ static const struct scenario {
     void (*play)(void);
     uint32_t deaths;
 } scenarios[] = {
-    {"tasks", tasks_over_all_ranks, 2},      {"repeatable_tasks", repeatable_tasks, 2},
-    {"chain", chain_of_groups, 3},           {"fetch", fetch_at_the_end, 2},
-    {"ranges", staged_ranges, 2},            {"repeatable_groups", repeatable_groups, 2},
+    {"tasks", tasks_over_all_ranks, 2}, {"repeatable_tasks", repeatable_tasks, 2},
+    {"chain", chain_of_groups, 3},      {"fetch", fetch_at_the_end, 2},
+    {"ranges", staged_ranges, 2},       {"repeatable_groups", repeatable_groups, 2},
 };
 
 /* False: it was over before the rank died. */
@@ -445,7 +444,10 @@ int main(void)
     static const dynsel_mpi_task tasks[] = {
         {.function = arm, .name = "arm", .bytes = sizeof(order_to_die)},
         {.function = tell_process, .name = "tell_process", .bytes = 8, .comes_back = true},
-        {.function = find_square, .name = "find_square", .bytes = sizeof(square), .comes_back = true}};
+        {.function = find_square,
+         .name = "find_square",
+         .bytes = sizeof(square),
+         .comes_back = true}};
     dynsel_mpi_options options = served_options();
     options.kernels = kernels;
     options.kernel_count = 2;

@@ -144,7 +144,8 @@ static void what_a_rank_offers_is_checked(void **state)
     (void)state;
     refused(&(dynsel_mpi_options){.memory_bytes = 5}, "it is NULL, with 5 bytes");
     refused(&(dynsel_mpi_options){.resource_count = 3}, "the list is NULL, with 3 entries");
-    refused(&(dynsel_mpi_options){.resources = empty, .resource_count = 1}, "entry 0 has no backend");
+    refused(&(dynsel_mpi_options){.resources = empty, .resource_count = 1},
+            "entry 0 has no backend");
     refused(&(dynsel_mpi_options){.own_thread = true}, "MPI is initialized");
 }
 
@@ -206,7 +207,9 @@ static void builds_that_differ_are_named(void **state)
     const dynsel_mpi_options its = right();
     (void)state;
     altered = 1;
-    differs(&its, DYNSEL_E_UNSUPPORTED, "rank 1 is another one than that of rank 0: all ranks run the same program [the configuration]");
+    differs(&its, DYNSEL_E_UNSUPPORTED,
+            "rank 1 is another one than that of rank 0: all ranks run the same program [the "
+            "configuration]");
     altered = 17;
     differs(&its, DYNSEL_E_UNSUPPORTED, "[the build]");
     altered = 33;
@@ -268,8 +271,8 @@ static void part_of_the_ranks_works(void **state)
     dynsel_mpi_options ours = right();
     (void)state;
     ours.communicator = &part;
-    assert_int_equal(
-        MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 1, rank, &part), MPI_SUCCESS);
+    assert_int_equal(MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 1, rank, &part),
+                     MPI_SUCCESS);
     if (rank != 0) {
         assert_status(DYNSEL_OK, dynsel_mpi_open(&ours));
         assert_int_equal(dynsel_mpi_rank(), rank - 1);

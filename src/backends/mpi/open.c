@@ -220,8 +220,8 @@ static dynsel_status join_ranks(const dynsel_mpi_options *options, bool has_own_
     (void)MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
     status = check_options(options);
     if (status == DYNSEL_OK && options->own_thread && !has_own_thread) {
-        status = refuse("own_thread",
-                        "MPI is initialized, and so belongs to the thread that did it", 0);
+        status =
+            refuse("own_thread", "MPI is initialized, and so belongs to the thread that did it", 0);
     }
     if (status == DYNSEL_OK) {
         choose_resources(options);

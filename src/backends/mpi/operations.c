@@ -100,7 +100,7 @@ static dynsel_mpi_operation *take_place(uint32_t rank)
     return operation;
 }
 
-static bool send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
+static bool send(uint32_t rank, const void *message, size_t body_bytes, int tag)
 {
     bool sent = false;
     for (uint32_t round = 0; !sent && !dynsel_mpi_is_lost(rank); round++) {
@@ -175,38 +175,47 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
     return false;
 }
 
-static void tell(uint32_t rank, const dynsel_mpi_header *header)
-{
-    const bool urgent = header->kind == (uint8_t)DYNSEL_MPI_PING ||
-                        header->kind == (uint8_t)DYNSEL_MPI_ABANDON ||
-                        header->kind == (uint8_t)DYNSEL_MPI_LOST;
-    dynsel_mpi_message message;
-    message.header = *header;
-    (void)send(rank, &message, 0, urgent ? DYNSEL_MPI_TAG_PING : DYNSEL_MPI_TAG_MESSAGE);
-}
-
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 {
-    tell(rank, &(const dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation});
+    const dynsel_mpi_header header = {.kind = (uint8_t)kind, .operation = operation};
+    (void)send(rank, &header, 0, DYNSEL_MPI_TAG_MESSAGE);
+}
+
+/* From within dynsel_mpi_advance(): with the tag of pings, which overtakes. Waits for room as long
+ * as a rank may be silent, and takes no messages meanwhile. */
+static void tell_at_once(uint32_t rank, const dynsel_mpi_header *header)
+{
+    const uint64_t begin_ns = dynsel_now_ns();
+    uint32_t round = 0;
+    while (!dynsel_mpi_is_lost(rank) && !dynsel_mpi_send(rank, header, 0, DYNSEL_MPI_TAG_PING) &&
+           dynsel_now_ns() - begin_ns < dynsel_mpi.options.silence_ns) {
+        if (!dynsel_mpi_pump()) {
+            dynsel_mpi_step_aside(round++);
+        }
+    }
+}
+
+static void ping(uint32_t rank)
+{
+    tell_at_once(rank, &(const dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_PING});
 }
 
 /* The other side of a transfer waits for one that has failed. */
 static void tell_to_abandon(uint32_t rank, const dynsel_mpi_operation *operation)
 {
-    tell(rank, &(const dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_ABANDON,
-                                          .operation = dynsel_mpi_number_of(operation),
-                                          .turn = operation->turn});
+    tell_at_once(rank, &(const dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_ABANDON,
+                                                  .operation = dynsel_mpi_number_of(operation),
+                                                  .turn = operation->turn});
 }
 
 /* Also that rank, if it only was slow. It is no longer waited for when this begins. */
 static void tell_of_loss(uint32_t lost)
 {
-    const dynsel_mpi_message message = {
-        .header = {.kind = (uint8_t)DYNSEL_MPI_LOST, .operation = lost}};
+    const dynsel_mpi_header header = {.kind = (uint8_t)DYNSEL_MPI_LOST, .operation = lost};
     dynsel_mpi_transport_lose(lost);
-    (void)dynsel_mpi_send(lost, &message, 0, DYNSEL_MPI_TAG_PING);
+    (void)dynsel_mpi_send(lost, &header, 0, DYNSEL_MPI_TAG_PING);
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
-        dynsel_mpi_tell(rank, DYNSEL_MPI_LOST, lost);
+        tell_at_once(rank, &header);
     }
 }
 
@@ -382,10 +391,10 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     if (record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns) {
         record->asked_ns = now_ns;
         record->pinged_ns = now_ns;
-        dynsel_mpi_tell(rank, DYNSEL_MPI_PING, 0);
+        ping(rank);
     } else if (record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE) {
         record->pinged_ns = now_ns;
-        dynsel_mpi_tell(rank, DYNSEL_MPI_PING, 0);
+        ping(rank);
     }
 }
 

@@ -64,7 +64,7 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
 /* How many are in use. */
 uint32_t dynsel_mpi_operations_used(void);
 
-/* Sends a message that is not answered; one that is urgent with the tag of pings. */
+/* Sends a message that is not answered; pumps until there is room. */
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation);
 
 /* The library needs it no more. */
