@@ -115,10 +115,11 @@ extern dynsel_backend dynsel_mpi_device_backend;
  *
  * options: copied; the lists stay in use until the end. NULL: all zero.
  * Errors: DYNSEL_E_INVALID (a list is NULL but not empty; a kernel or task without a name or form,
- *     or twice; a task with too large arguments; `own_thread` where MPI runs already),
- *     DYNSEL_E_BUSY (open already), DYNSEL_E_OUT_OF_SERVICE (a rank was lost or did not come
- *     before: it cannot begin again), DYNSEL_E_UNSUPPORTED (the ranks have different builds, configurations
- *     or lists: the text names the first difference, on every rank), DYNSEL_E_FULL
+ *     or twice; a task with too large arguments; `own_thread` where MPI runs already; MPI was
+ *     finalized), DYNSEL_E_BUSY (open already), DYNSEL_E_OUT_OF_SERVICE (a rank was lost or did
+ *     not come before: it cannot begin again), DYNSEL_E_CONTEXT (the child of a fork() of a process
+ *     that has called it), DYNSEL_E_UNSUPPORTED (the ranks have different builds, configurations or
+ *     lists: the text names the first difference, on every rank), DYNSEL_E_FULL
  *     (CONFIG_DYNSEL_MPI_RANKS, _MPI_RANK_RESOURCES), DYNSEL_E_TIMEOUT (a rank did not come within
  *     `silence_ns`), DYNSEL_E_DEVICE (MPI failed: `code` is its error code). All ranks that answer
  *     fail together; MPI stays initialized then.
@@ -154,8 +155,8 @@ DYNSEL_CHECKED dynsel_status dynsel_mpi_serve(void);
  * without (mpirun then reports what became of the lost rank).
  *
  * Errors: DYNSEL_E_INVALID (not open; not rank 0), DYNSEL_E_BUSY (a policy still uses a resource of
- *     another rank; nothing was changed), DYNSEL_E_OUT_OF_SERVICE (it is closed, and a rank was
- *     lost before or now: the number is the first one).
+ *     another rank, or a buffer has a copy there; nothing was changed), DYNSEL_E_OUT_OF_SERVICE (it
+ *     is closed, and a rank was lost before or now: the number is the first one).
  * May block: until the others have ended, at most `silence_ns`.
  * Context: any thread; where MPI allows only one, that one. Not task functions.
  */

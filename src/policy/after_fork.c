@@ -14,14 +14,22 @@
 #pragma weak dynsel_fork_opencl
 #pragma weak dynsel_fork_opencl_memory
 #pragma weak dynsel_fork_svm
+#pragma weak dynsel_fork_mpi
 #pragma weak dynsel_fork_groups
 #pragma weak dynsel_fork_ends_of_buffers
 #pragma weak dynsel_fork_progress_thread
 
 static void (*const *const in_child[])(void) = {
-    &dynsel_fork_slots,  &dynsel_fork_states,          &dynsel_fork_workers,
-    &dynsel_fork_opencl, &dynsel_fork_opencl_memory,   &dynsel_fork_svm,
-    &dynsel_fork_groups, &dynsel_fork_ends_of_buffers, &dynsel_fork_progress_thread,
+    &dynsel_fork_slots,
+    &dynsel_fork_states,
+    &dynsel_fork_workers,
+    &dynsel_fork_opencl,
+    &dynsel_fork_opencl_memory,
+    &dynsel_fork_svm,
+    &dynsel_fork_mpi,
+    &dynsel_fork_groups,
+    &dynsel_fork_ends_of_buffers,
+    &dynsel_fork_progress_thread,
 };
 
 /* Guards the two below. fork() takes it, so that the child finds the list whole. */

@@ -34,6 +34,7 @@ extern void (*const dynsel_fork_workers)(void);
 extern void (*const dynsel_fork_opencl)(void);
 extern void (*const dynsel_fork_opencl_memory)(void);
 extern void (*const dynsel_fork_svm)(void);
+extern void (*const dynsel_fork_mpi)(void);
 extern void (*const dynsel_fork_groups)(void);
 extern void (*const dynsel_fork_ends_of_buffers)(void);
 extern void (*const dynsel_fork_progress_thread)(void);

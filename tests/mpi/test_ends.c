@@ -51,15 +51,6 @@ static int run(const char *recovers, const char *what)
     return WEXITSTATUS(status);
 }
 
-static int lines_with(const char *part)
-{
-    int count = 0;
-    for (const char *at = strstr(log_text, part); at != NULL; at = strstr(at + 1, part)) {
-        count++;
-    }
-    return count;
-}
-
 /* Without recovery, the launcher ends the others, and names the signal. */
 static void death_of_a_rank_ends_the_program(void **state)
 {
@@ -69,6 +60,15 @@ static void death_of_a_rank_ends_the_program(void **state)
 }
 
 #if CONFIG_DYNSEL_MPI_OPENMPI
+static int lines_with(const char *part)
+{
+    int count = 0;
+    for (const char *at = strstr(log_text, part); at != NULL; at = strstr(at + 1, part)) {
+        count++;
+    }
+    return count;
+}
+
 /* The serving ranks end by themselves when they hear nothing. */
 static void death_of_rank_0_ends_the_others(void **state)
 {

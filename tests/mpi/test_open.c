@@ -11,7 +11,7 @@
 
 #include "test.h"
 
-enum { RANKS = 3, WRONG = 1 /* the rank that makes mistakes */ };
+enum { RANKS = 3, WRONG = 1 /* the rank that makes mistakes */, DATA = 50000 };
 
 static int rank;
 
@@ -53,9 +53,13 @@ static dynsel_status two(const dynsel_resource *where, void *args, dynsel_event 
 
 static dynsel_status on_host(const dynsel_launch *launch)
 {
-    (void)launch;
+    unsigned char *const data = dynsel_launch_data(launch, 0);
+    data[0]++;
+    data[DATA - 1]++;
     return DYNSEL_OK;
 }
+
+DYNSEL_HOST_ITERATOR(bytes, unsigned char);
 
 static const dynsel_mpi_task tasks[] = {{.function = one, .name = "one", .bytes = 8},
                                         {.function = two, .name = "two"}};
@@ -65,9 +69,14 @@ static const dynsel_kernel nameless = {.function = on_host};
 
 static dynsel_mpi_options right(void)
 {
+    static unsigned char memory[8 * DATA];
     static const dynsel_kernel *const kernels[] = {&kernel};
-    return (dynsel_mpi_options){
-        .kernels = kernels, .kernel_count = 1, .tasks = tasks, .task_count = 2};
+    return (dynsel_mpi_options){.kernels = kernels,
+                                .kernel_count = 1,
+                                .tasks = tasks,
+                                .task_count = 2,
+                                .memory = memory,
+                                .memory_bytes = sizeof memory};
 }
 
 /* The wrong rank begins with `mistake`, which it is told about; the others are told, too. */
@@ -217,6 +226,42 @@ static void builds_that_differ_are_named(void **state)
     altered = 0;
 }
 
+static dynsel_status launch(dynsel_handler *handler, void *args)
+{
+    dynsel_buffer *const buffer = args;
+    dynsel_accessor data;
+    (void)dynsel_get_access(handler, *buffer, DYNSEL_ACCESS_READ_WRITE, DYNSEL_MEMORY_GLOBAL,
+                            &data);
+    (void)dynsel_set_arg_accessor(handler, 0, &data);
+    return dynsel_parallel_for(handler, &kernel, DYNSEL_RANGE(1), NULL, NULL);
+}
+
+static dynsel_status launch_on_range(dynsel_handler *handler, void *args)
+{
+    (void)dynsel_set_range(handler, 0, bytes, bytes_make((unsigned char *)args), DATA,
+                           DYNSEL_ACCESS_READ_WRITE);
+    return dynsel_parallel_for(handler, &kernel, DYNSEL_RANGE(1), NULL, NULL);
+}
+
+/* The kernel adds one to the first and the last byte. */
+static void use_data(dynsel_policy *policy)
+{
+    static unsigned char data[DATA];
+    static unsigned char range[DATA];
+    const unsigned char before = data[0];
+    dynsel_buffer buffer = {0};
+    assert_status(DYNSEL_OK, dynsel_buffer_init(&buffer, data, 1, DYNSEL_RANGE(DATA)));
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(policy, launch, &buffer));
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(policy, launch_on_range, range));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
+    assert_status(DYNSEL_E_BUSY, dynsel_mpi_close());
+    assert_error_says("1 copies of buffers are on other ranks");
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
+    assert_int_equal(data[0], (unsigned char)(before + 1));
+    assert_int_equal(data[DATA - 1], (unsigned char)(before + 1));
+    assert_int_equal(range[0], (unsigned char)(before + 1));
+}
+
 /* Of rank 0: the others serve meanwhile. */
 static void use_ranks(uint32_t count)
 {
@@ -234,7 +279,7 @@ static void use_ranks(uint32_t count)
         assert_status(DYNSEL_OK,
                       dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(one, &argument)));
         assert_status(DYNSEL_E_BUSY, dynsel_mpi_close());
-        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+        use_data(&policy.policy);
     }
     assert_status(DYNSEL_OK, dynsel_mpi_close());
     assert_status(DYNSEL_E_INVALID, dynsel_mpi_close());

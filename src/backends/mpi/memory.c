@@ -13,11 +13,15 @@
 
 #define BACKEND DYNSEL_TEXT("dynsel_mpi_backend")
 
+/* Each time that the ranks begin, their memory is another one. */
 static dynsel_domain domain(dynsel_backend *backend, void *own)
 {
     const dynsel_mpi_resource *const resource = dynsel_mpi_resource_of(own);
     (void)backend;
-    return (dynsel_domain){.number = resource != NULL ? resource->rank : 0};
+    return (dynsel_domain){
+        .number = resource == NULL
+                      ? 0
+                      : dynsel_mpi.beginnings * (uint32_t)CONFIG_DYNSEL_MPI_RANKS + resource->rank};
 }
 
 static uint32_t rank_of(const void *own)
@@ -40,7 +44,7 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
                               rank);
     }
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
-    memory->native = dynsel_mpi_copy_take(rank, memory->bytes);
+    memory->native = dynsel_mpi_copy_take(rank, memory->bytes, memory->host != NULL);
     dynsel_spinlock_release(&dynsel_mpi_lock);
     return memory->native != NULL ? DYNSEL_OK
                                   : DYNSEL_FAIL_IN(BACKEND, DYNSEL_E_AGAIN,

@@ -18,6 +18,7 @@
 #include "backends/threads/backend.h"
 #endif
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "port/lock.h"
 #include "port/pause.h"
 
@@ -27,6 +28,8 @@ enum { IDLE_ROUNDS = 200 /* of the library's own thread without news, before it 
 
 dynsel_mpi_state dynsel_mpi;
 
+static bool is_used; /* MPI, by this process or one that it was forked from */
+static bool used_by_parent;
 static bool left_to_itself; /* MPI may still use the memory of before, for a lost rank */
 static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* one dynsel_mpi_open() or _close() at a time */
 
@@ -255,6 +258,7 @@ static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread
     if (options->idle_ns == 0) {
         dynsel_mpi.options.idle_ns = DYNSEL_MPI_IDLE_NS;
     }
+    is_used = true;
     dynsel_status status = initialize(has_own_thread, &level);
     status = status == DYNSEL_OK ? join_ranks(options, has_own_thread, &communicator) : status;
     if (status != DYNSEL_OK) {
@@ -262,7 +266,9 @@ static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread
         forget_ranks();
         return status;
     }
+#if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_mpi_memory_begin();
+#endif
     dynsel_mpi_operations_begin();
     const int code = dynsel_mpi_transport_open(communicator, !options->own_thread &&
                                                                  level >= MPI_THREAD_SERIALIZED);
@@ -270,6 +276,7 @@ static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread
         forget_ranks();
         return dynsel_mpi_fail("MPI_Irecv", code);
     }
+    dynsel_mpi.beginnings++;
     return DYNSEL_OK;
 }
 
@@ -282,6 +289,19 @@ void dynsel_mpi_end(bool clean)
     left_to_itself = !clean;
     forget_ranks();
 }
+
+/* In the child of a fork(): calls no MPI, and has no thread that does. */
+static void forget(void)
+{
+    dynsel_lock_renew(&lock);
+    used_by_parent = used_by_parent || is_used;
+    has_thread = false;
+    forget_ranks();
+    dynsel_mpi_forget_users();
+    dynsel_spinlock_release(&dynsel_mpi_lock);
+}
+
+void (*const dynsel_fork_mpi)(void) = forget;
 
 static bool advance_once(void)
 {
@@ -358,9 +378,14 @@ static dynsel_status open_in_thread(const dynsel_mpi_options *options)
 
 dynsel_status dynsel_mpi_open(const dynsel_mpi_options *options)
 {
-    dynsel_lock_acquire(&lock);
     dynsel_status status = DYNSEL_OK;
-    if (dynsel_mpi.rank_count != 0) {
+    dynsel_fork_watch();
+    dynsel_lock_acquire(&lock);
+    if (used_by_parent) {
+        status = DYNSEL_FAIL(DYNSEL_E_CONTEXT,
+                             "the parent of this process has used MPI, which does not survive "
+                             "fork(): call exec after it");
+    } else if (dynsel_mpi.rank_count != 0) {
         status = DYNSEL_FAIL(DYNSEL_E_BUSY, "it is open: call dynsel_mpi_close() first");
     } else if (left_to_itself) {
         status = DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE,
@@ -408,6 +433,25 @@ static void part(void)
     dynsel_spinlock_release(&dynsel_mpi_lock);
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* On ranks that live. */
+static uint32_t count_buffers(void)
+{
+    uint32_t count = 0;
+    dynsel_spinlock_acquire(&dynsel_mpi_lock);
+    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
+        count += dynsel_mpi_is_lost(rank) ? 0 : dynsel_mpi_buffers_on(rank);
+    }
+    dynsel_spinlock_release(&dynsel_mpi_lock);
+    return count;
+}
+#else
+static uint32_t count_buffers(void)
+{
+    return 0;
+}
+#endif
+
 static dynsel_status close(void)
 {
     if (dynsel_mpi.rank_count == 0 || dynsel_mpi.rank != 0) {
@@ -418,6 +462,12 @@ static dynsel_status close(void)
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_close"), DYNSEL_E_BUSY,
                               "policies use resources of other ranks in {} places",
                               dynsel_mpi_users());
+    }
+    const uint32_t buffers = count_buffers();
+    if (buffers != 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_close"), DYNSEL_E_BUSY,
+                              "{} copies of buffers are on other ranks: end the buffers first",
+                              buffers);
     }
     part();
     const uint32_t lost = dynsel_mpi_first_lost();

@@ -22,10 +22,23 @@ static struct division {
 void dynsel_mpi_memory_begin(void)
 {
     for (uint32_t rank = 0; rank < CONFIG_DYNSEL_MPI_RANKS; rank++) {
-        divisions[rank].lowest = 0;
-        divisions[rank].free = 0;
-        divisions[rank].used = 0;
+        struct division *const its = &divisions[rank];
+        for (uint32_t entry = its->lowest; entry != 0; entry = its->copies[entry - 1].next) {
+            its->copies[entry - 1].is_past = true;
+            its->copies[entry - 1].named = false;
+        }
+        its->lowest = 0;
     }
+}
+
+uint32_t dynsel_mpi_buffers_on(uint32_t rank)
+{
+    const struct division *const its = &divisions[rank];
+    uint32_t count = 0;
+    for (uint32_t entry = its->lowest; entry != 0; entry = its->copies[entry - 1].next) {
+        count += its->copies[entry - 1].is_buffers ? 1 : 0;
+    }
+    return count;
 }
 
 uint32_t dynsel_mpi_copy_number(uint32_t rank, const dynsel_mpi_copy *copy)
@@ -55,7 +68,7 @@ static uint64_t aligned(uint64_t offset, uint64_t bytes)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-dynsel_mpi_copy *dynsel_mpi_copy_take(uint32_t rank, size_t bytes)
+dynsel_mpi_copy *dynsel_mpi_copy_take(uint32_t rank, size_t bytes, bool is_buffers)
 {
     struct division *const its = &divisions[rank];
     const uint64_t wanted = rounded(bytes);
@@ -76,7 +89,8 @@ dynsel_mpi_copy *dynsel_mpi_copy_take(uint32_t rank, size_t bytes)
     if (entry == 0) {
         return NULL;
     }
-    its->copies[entry - 1] = (dynsel_mpi_copy){.offset = offset, .bytes = wanted, .next = behind};
+    its->copies[entry - 1] = (dynsel_mpi_copy){
+        .offset = offset, .bytes = wanted, .next = behind, .is_buffers = is_buffers};
     *link = entry;
     return &its->copies[entry - 1];
 }
@@ -85,11 +99,13 @@ void dynsel_mpi_copy_give_back(uint32_t rank, dynsel_mpi_copy *copy)
 {
     struct division *const its = &divisions[rank];
     const uint32_t entry = dynsel_mpi_copy_number(rank, copy) + 1;
-    uint32_t *link = &its->lowest;
-    while (*link != entry) {
-        link = &its->copies[*link - 1].next;
+    if (!copy->is_past) {
+        uint32_t *link = &its->lowest;
+        while (*link != entry) {
+            link = &its->copies[*link - 1].next;
+        }
+        *link = copy->next;
     }
-    *link = copy->next;
     copy->next = its->free;
     its->free = entry;
 }

@@ -13,13 +13,18 @@ typedef struct dynsel_mpi_copy {
     uint64_t bytes; /* of the place, at least those of the buffer */
     uint32_t next;  /* the copy that lies behind it, + 1; of a free entry: the next free one, + 1 */
     bool named;     /* a message has named it, so the rank knows it */
+    bool is_buffers; /* else it is memory for ranges, which the library keeps for other work */
+    bool is_past;    /* from before the last dynsel_mpi_memory_begin(): it only is given back */
 } dynsel_mpi_copy;
 
-/* Forgets all copies of all ranks. */
+/* Begins without copies on any rank. */
 void dynsel_mpi_memory_begin(void);
 
+/* How many copies of buffers a rank has. */
+uint32_t dynsel_mpi_buffers_on(uint32_t rank);
+
 /* The first gap with room for `bytes`; NULL: none, or too many copies. */
-dynsel_mpi_copy *dynsel_mpi_copy_take(uint32_t rank, size_t bytes);
+dynsel_mpi_copy *dynsel_mpi_copy_take(uint32_t rank, size_t bytes, bool is_buffers);
 
 void dynsel_mpi_copy_give_back(uint32_t rank, dynsel_mpi_copy *copy);
 

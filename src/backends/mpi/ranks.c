@@ -17,6 +17,11 @@ void dynsel_mpi_use(bool begins)
     (void)dynsel_word_add_relaxed(&users, begins ? 1 : (uint32_t)-1);
 }
 
+void dynsel_mpi_forget_users(void)
+{
+    dynsel_word_store_relaxed(&users, 0);
+}
+
 uint32_t dynsel_mpi_users(void)
 {
     return dynsel_word_load_acquire(&users);

@@ -81,4 +81,7 @@ dynsel_status dynsel_mpi_list(dynsel_backend *backend, bool devices, dynsel_reso
 void dynsel_mpi_use(bool begins);
 uint32_t dynsel_mpi_users(void);
 
+/* In the child of a fork(), whose policies are not its own. */
+void dynsel_mpi_forget_users(void);
+
 #endif

@@ -12,6 +12,7 @@ typedef struct dynsel_mpi_state {
     dynsel_mpi_options options; /* silence_ns and idle_ns are set */
     uint32_t rank;
     uint32_t rank_count; /* 0: not open */
+    uint32_t beginnings; /* how often dynsel_mpi_open() has succeeded */
     bool is_ours;        /* dynsel_mpi_open() has initialized MPI */
     /* Of this rank, if it serves: what it offers, in this order. */
     dynsel_resource resources[CONFIG_DYNSEL_MPI_RANK_RESOURCES];
