@@ -22,6 +22,12 @@ DYNSEL_BEGIN_DECLS
 #endif
 DYNSEL_END_DECLS
 
+/* In sanitizers and emulators, where programs run some ten times as long: what a test repeats to
+ * find rare cases, or for the sake of a mean, it repeats less there. Other variants repeat it in
+ * full, and how well a policy chooses is the same in all of them. */
+#define SLOW_HERE                                                                                  \
+    (CONFIG_DYNSEL_SANITIZE || CONFIG_DYNSEL_SANITIZE_THREAD || !CONFIG_DYNSEL_HAS_FULL_SPEED)
+
 /* Entries of a list of tests, with the functions set_up() and tear_down() of their file. */
 #define TEST(test)        cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define TEST_SET_UP(test) cmocka_unit_test_setup(test, set_up)

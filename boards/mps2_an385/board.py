@@ -24,6 +24,8 @@ def describe(config):
         clang_target=("--target=arm-none-eabi", "-mcpu=cortex-m3", "-mthumb"),
         limits=limits(config),
         check_beside=("tiny", "tiny_in_flight", "trace", "useful"),
+        # board native records in all tests
+        check_few={"trace": ("trace", "examples", "submission", "boards")},
     )
 
 

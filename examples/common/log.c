@@ -27,6 +27,7 @@ static struct {
 
 static volatile sig_atomic_t bar_visible;
 static const char *name = "example";
+static bool is_silent;
 
 uint64_t log_now_ns(void)
 {
@@ -47,6 +48,11 @@ void log_prepare(const char *program)
     }
 }
 
+void log_silence(bool silent)
+{
+    is_silent = silent;
+}
+
 const char *log_program(void)
 {
     return name;
@@ -57,6 +63,9 @@ void log_error(const char *format, ...)
     static char line[8192], clean[8192]; /* a name of a file may take 4096 */
     va_list arguments;
 
+    if (is_silent) {
+        return;
+    }
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);

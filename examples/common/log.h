@@ -10,6 +10,9 @@
  * that errors would be written into a picture. program: its name, for errors; must stay. */
 void log_prepare(const char *program);
 
+/** Whether errors are silent, as in processes of a program whose first one tells them. */
+void log_silence(bool silent);
+
 /** The name of the program. */
 const char *log_program(void);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../common/log.h"
+#include "tone.h"
 
 #define LOCAL_SIZE 64 /* given explicitly: some drivers compile a kernel anew for each size */
 
@@ -212,7 +213,7 @@ static void print_build_log(cl_program program, cl_device_id device)
 
 static bool build_kernel(const dynsel_resource *where, station *s)
 {
-    const char *source = device_source;
+    const char *source = tone_source;
     cl_device_id device = dynsel_opencl_device(where);
     cl_int code;
 

@@ -5,9 +5,6 @@
 
 #include "sepia.h"
 
-/** The kernel, in OpenCL C. */
-extern const char device_source[];
-
 /** The form of the task for the opencl backend; args: a sepia_tile. */
 dynsel_status device_form(const dynsel_resource *where, void *args, dynsel_event *done);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The kernel as text. It is compiled by the driver of each device, with the numbers of sepia.h. */
-#include "device.h"
+/** The kernel as text. It is compiled by the driver of each device, with the numbers of tone.h. */
+#include "tone.h"
 
 #define TEXT_OF(...) #__VA_ARGS__
 #define TEXT(...)    TEXT_OF(__VA_ARGS__)
 
 /* clang-format off */
-const char device_source[] =
-    "#define SHIFT " TEXT(SEPIA_SHIFT) "\n"
-    "#define TO_RED (uint3)(" TEXT(SEPIA_TO_RED) ")\n"
-    "#define TO_GREEN (uint3)(" TEXT(SEPIA_TO_GREEN) ")\n"
-    "#define TO_BLUE (uint3)(" TEXT(SEPIA_TO_BLUE) ")\n"
+const char tone_source[] =
+    "#define SHIFT " TEXT(TONE_SHIFT) "\n"
+    "#define TO_RED (uint3)(" TEXT(TONE_TO_RED) ")\n"
+    "#define TO_GREEN (uint3)(" TEXT(TONE_TO_GREEN) ")\n"
+    "#define TO_BLUE (uint3)(" TEXT(TONE_TO_BLUE) ")\n"
     "\n"
     "uchar mix_of(uint3 rgb, uint3 shares)\n"
     "{\n"

@@ -14,6 +14,7 @@
 #include "resources.h"
 #include "sepia.h"
 #include "tiles.h"
+#include "tone.h"
 #include "work.h"
 
 static sepia_job job; /* large, and of fixed size: not on the stack */
@@ -57,7 +58,7 @@ static bool is_right(reference_difference found)
 {
     const sepia_tile *tile = tiles_at(&job, found.x, found.y);
 
-    if (found.largest <= SEPIA_TOLERANCE) {
+    if (found.largest <= TONE_TOLERANCE) {
         return true;
     }
     log_error("a wrong result, nothing is written: pixel %u,%u differs by %d of 255 from the "
@@ -92,7 +93,7 @@ static bool tone(const options *o, const resources *r, dynsel_policy *policy, FI
     if (!device_prepare(&job) || !work_run(&job, policy, o->repeat)) {
         return false;
     }
-    reference_difference found = reference_compare(&job);
+    reference_difference found = reference_compare(&source, &result);
     if (!is_right(found) || !picture_write(&result, file, o->output) || !output_commit()) {
         return false;
     }

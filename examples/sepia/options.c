@@ -8,6 +8,7 @@
 
 #include "policies.h"
 #include "sepia.h"
+#include "tone.h"
 
 #define MOST_REPEATS 100000
 
@@ -66,22 +67,7 @@ void options_help(void)
         "Exit status: 0 success, 1 failure (also when a result differs from the reference by more\n"
         "than %d of 255), 2 wrong usage.\n",
         PICTURE_MAX_SIDE, SEPIA_TILE, SEPIA_MAX_TILES, MOST_REPEATS, TRACE_FILE_RECORDS,
-        SEPIA_TOLERANCE);
-}
-
-static int unknown_policy(const char *name, size_t length)
-{
-    char known[256] = "";
-    const char *nearest = policies_nearest(name, length);
-
-    for (size_t i = 0; policies_name(i) != NULL; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", policies_name(i));
-    }
-    int shown = length < 40 ? (int)length : 40;
-    return arguments_wrong("no policy is named '%.*s'%s%s%s; there are: %s", shown, name,
-                           nearest == NULL ? "" : " (did you mean '",
-                           nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?)", known);
+        TONE_TOLERANCE);
 }
 
 static int parse_policy(options *o, const char *text)
@@ -91,7 +77,7 @@ static int parse_policy(options *o, const char *text)
 
     o->policy = policies_find(text, length);
     if (o->policy < 0) {
-        return unknown_policy(text, length);
+        return policies_unknown(text, length);
     }
     if (text[length] == ':' && !policies_takes_offset(o->policy)) {
         return arguments_wrong(

@@ -2,7 +2,10 @@
 #include "policies.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "../common/arguments.h"
 
 #define LONGEST_NAME 24
 
@@ -145,7 +148,8 @@ static size_t distance(const char *name, const char *typed, size_t length)
     return row[length];
 }
 
-const char *policies_nearest(const char *name, size_t length)
+/** The name that is most like `name`; NULL when none is. */
+static const char *nearest_to(const char *name, size_t length)
 {
     const char *nearest = NULL;
     size_t best = length * 2 / 3; /* so many letters have to be the same */
@@ -160,6 +164,21 @@ const char *policies_nearest(const char *name, size_t length)
         }
     }
     return nearest;
+}
+
+int policies_unknown(const char *name, size_t length)
+{
+    char known[256] = "";
+    const char *nearest = nearest_to(name, length);
+
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", policies[i].name);
+    }
+    int shown = length < 40 ? (int)length : 40;
+    return arguments_wrong("no policy is named '%.*s'%s%s%s; there are: %s", shown, name,
+                           nearest == NULL ? "" : " (did you mean '",
+                           nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?)", known);
 }
 
 dynsel_policy *policies_start(int index, const dynsel_options *options, size_t offset)

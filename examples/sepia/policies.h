@@ -17,8 +17,8 @@ const char *policies_name(size_t index);
 /** Whether the policy begins at a resource that the user may name. */
 bool policies_takes_offset(int index);
 
-/** The name that is most like `name`; NULL when none is. */
-const char *policies_nearest(const char *name, size_t length);
+/** Says on stderr that no policy has this name, and which there are. Returns EXIT_USAGE. */
+int policies_unknown(const char *name, size_t length);
 
 /** Initializes a policy, which lives until dynsel_policy_deinit(); one at a time. NULL with
  * dynsel_last_error() set. */

@@ -29,15 +29,16 @@ static int largest_of(const uint8_t *in, const uint8_t *out)
     return largest;
 }
 
-reference_difference reference_compare(const sepia_job *job)
+reference_difference reference_compare(const picture *source, const picture *result)
 {
     reference_difference found = {0};
-    const uint8_t *in = job->source;
-    const uint8_t *out = job->result;
+    const uint8_t *in = source->pixels;
+    const uint8_t *out = result->pixels;
 
-    log_progress_begin("Checking", "rows", job->height);
-    for (uint32_t y = 0; y < job->height; y++) {
-        for (uint32_t x = 0; x < job->width; x++, in += PICTURE_CHANNELS, out += PICTURE_CHANNELS) {
+    log_progress_begin("Checking", "rows", source->height);
+    for (uint32_t y = 0; y < source->height; y++) {
+        for (uint32_t x = 0; x < source->width;
+             x++, in += PICTURE_CHANNELS, out += PICTURE_CHANNELS) {
             int difference = largest_of(in, out);
             if (difference > found.largest) {
                 found = (reference_difference){.largest = difference, .x = x, .y = y};

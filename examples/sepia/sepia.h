@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the parts of this program share: the job, its tiles, and how a pixel is toned. */
+/** What the parts of this program share: the job and its tiles. */
 #ifndef SEPIA_H
 #define SEPIA_H
 
@@ -14,14 +14,6 @@
 /* Everything below has a fixed size, as on a device without a heap; only pictures are allocated. */
 #define SEPIA_MAX_TILES 4096
 #define SEPIA_TILE      128 /* the side of a tile, when the user gives none */
-
-/* Sepia in integers, so that every device computes the same: shares of red, green and blue in each
- * channel of the result, times 65536. */
-#define SEPIA_SHIFT     16
-#define SEPIA_TO_RED    25756, 50397, 12386 /* 0.393 0.769 0.189 */
-#define SEPIA_TO_GREEN  22872, 44958, 11010 /* 0.349 0.686 0.168 */
-#define SEPIA_TO_BLUE   17826, 34996, 8585  /* 0.272 0.534 0.131 */
-#define SEPIA_TOLERANCE 1                   /* of 255, between any device and the reference */
 
 typedef enum sepia_state {
     SEPIA_WAITING, /**< not given to any resource */

@@ -113,7 +113,8 @@ extern dynsel_backend dynsel_mpi_device_backend;
  * options: copied; the lists stay in use until the end. NULL: all zero.
  * Errors: DYNSEL_E_INVALID (a list is NULL but not empty; a kernel or task without a name or form,
  *     or twice; a task with too large arguments; `own_thread` where MPI runs already), DYNSEL_E_BUSY
- *     (open already), DYNSEL_E_UNSUPPORTED (the ranks have different builds, configurations or
+ *     (open already), DYNSEL_E_OUT_OF_SERVICE (a rank was lost or did not come before: it cannot begin
+ *     again), DYNSEL_E_UNSUPPORTED (the ranks have different builds, configurations or
  *     lists: the text names the first difference, on every rank), DYNSEL_E_FULL
  *     (CONFIG_DYNSEL_MPI_RANKS, _MPI_RANK_RESOURCES), DYNSEL_E_TIMEOUT (a rank did not come within
  *     `silence_ns`), DYNSEL_E_DEVICE (MPI failed: `code` is its error code). All ranks that answer
@@ -132,10 +133,12 @@ uint32_t dynsel_mpi_rank_count(void);
 
 /**
  * Serves, on all ranks but 0: does the work that rank 0 sends, until that calls dynsel_mpi_close().
- * Finalizes MPI if dynsel_mpi_open() has initialized it.
+ * Finalizes MPI if dynsel_mpi_open() has initialized it and no rank was lost. (Where the program
+ * finalizes MPI itself, that may wait for a lost rank for ever.)
  *
  * Errors: DYNSEL_E_INVALID (rank 0, or not open), DYNSEL_E_OUT_OF_SERVICE (nothing was heard of
- *     rank 0 for `idle_ns`, or MPI failed), and what the initialization of policies for its
+ *     rank 0 for `idle_ns`; rank 0 has given this rank up, because it was silent; or MPI failed),
+ *     and what the initialization of policies for its
  *     resources returns. It no longer serves after any of them.
  * May block: yes, as long as it serves. It polls, and sleeps for up to 1 ms where nothing comes.
  * Context: the thread that called dynsel_mpi_open(); not task functions.

@@ -17,6 +17,9 @@
 #if CONFIG_DYNSEL_BACKEND_OPENCL
 #include <dynsel/opencl.h>
 #endif
+#if CONFIG_DYNSEL_BACKEND_MPI
+#include <dynsel/mpi.h>
+#endif
 
 namespace dynsel {
 
@@ -99,6 +102,14 @@ class resource {
     [[nodiscard]] cl_device_id device() const noexcept
     {
         return dynsel_opencl_device(where_);
+    }
+#endif
+
+#if CONFIG_DYNSEL_BACKEND_MPI
+    /** See dynsel_mpi_rank_of(). */
+    [[nodiscard]] std::uint32_t rank() const noexcept
+    {
+        return dynsel_mpi_rank_of(where_);
     }
 #endif
 

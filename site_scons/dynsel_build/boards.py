@@ -40,8 +40,8 @@ class Board:
     check_on_top  fragments that `scons check` adds to each chosen variant
     check_beside  fragments that `scons check` also adds to the board alone
     check_short   those of both with which `scons check` omits the long tests
-    check_only    fragment -> folders of tests/: a variant with this fragment that `scons check` adds has only their
-                  tests, and clang-tidy and cppcheck look there only at what no other variant before it has compiled
+    check_few     of those of both: fragment -> the folders of tests/ that `scons check` builds and runs with it;
+                  clang-tidy and cppcheck look there only at what no variant before it has compiled
     packages      from the folder's file `packages`: command, or compiler:file -> its Debian package
     """
 
@@ -65,7 +65,7 @@ class Board:
     check_on_top: tuple = ()
     check_beside: tuple = ()
     check_short: tuple = ()
-    check_only: dict = field(default_factory=dict)
+    check_few: dict = field(default_factory=dict)
     packages: dict = field(default_factory=dict)
 
     def missing(self):

@@ -35,9 +35,10 @@ RUNNER_HOSTED = ["runner/output_hosted.c"]
 class VariantBuild:
     """The nodes of one variant."""
 
-    def __init__(self, variant, config, board, base, short=False, only=None):
-        """short: only quick tests of this variant count; only: folders of tests/, the others do not exist then."""
-        self.short, self.only = short, only
+    def __init__(self, variant, config, board, base, short=False, lean=False, few=None):
+        """short: only quick tests of this variant count. lean: it does without the programs of the others, too. few: the
+        folders of its tests; None: all."""
+        self.short, self.lean, self.few = short, lean, few
         self.variant, self.config, self.board, self.trees = variant, config, board, config.trees
         self.pocl_cache = f"{self.trees.build}/pocl-cache"  # of all variants: PoCL compiles their kernels slowly
         self.env = toolchain.variant_environment(base, variant, config, board)
@@ -170,8 +171,11 @@ class VariantBuild:
             return
         if not self._can_run(source, libs, once or installed or emulated):
             return
+        counts = not (self.short and (long or once))
+        if not (once or product) and (self._is_elsewhere(source) or (self.lean and not counts)):
+            return
         name = os.path.splitext(self._path_in_tests(source))[0]
-        if not self._is_asked_for(name, ranks, recovers):
+        if not self._has_ranks(ranks, recovers):
             return
         folder = self.trees.build if once else self.variant.folder
         if once and not report.first_time(name):
@@ -189,7 +193,6 @@ class VariantBuild:
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         of_check = of == "build" or once or bool(tools) or (not product and bool(self.trees.products))
-        counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.trees) if once else self._test_variables()
             around = {**around, **self._of_ranks(around)} if ranks else around
@@ -216,17 +219,21 @@ class VariantBuild:
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
 
-    def demo(self, name, program, runs, first=(), last=()):
+    def demo(self, name, program, runs, first=(), last=(), ranks=0):
         """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
         environment of the shell.
 
         first, last: command lines that come before and after; {out} in a word is the folder for what is built
+        ranks: it is started as so many ranks of an MPI program; one that dies leaves the others alive, where that works
         """
         if program in self.programs:
             node = self.programs[program][0]
-            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs), *last]
+            runner, depends = self.board.runner, [node]
+            if ranks:
+                runner, depends = self._as_ranks([], [node], ranks, self.config["DYNSEL_MPI_OPENMPI"])
+            commands = [*first, *([*runner, node.path, *arguments] for arguments in runs), *last]
             env = self.env.Clone(ENV=dict(os.environ))
-            env.AlwaysBuild(env.Alias(name, node, [" ".join(command).replace("{out}", self.trees.build) for command in commands]))
+            env.AlwaysBuild(env.Alias(name, depends, [" ".join(command).replace("{out}", self.trees.build) for command in commands]))
 
     # What SConstruct calls
 
@@ -317,6 +324,10 @@ class VariantBuild:
         texts = generated.private_files(self.env.Dir("#").abspath, self.config)
         return [*(node for name, text in texts.items() for node in self.written(f"gen/{name}", text)),
                 *self.written(".config", config_text(self.config))]
+
+    def _is_elsewhere(self, source):
+        """Whether a test is not in the folders whose tests are in this variant."""
+        return self.few is not None and source.split("/")[0] not in self.few
 
     def wanted(self, when):
         return all(components.holds(self.config, s) for s in ([when] if isinstance(when, str) else when))
@@ -433,16 +444,15 @@ class VariantBuild:
         self.test_programs += program
         return [*self.board.runner, program[0].abspath], [program, self._emulator()]
 
-    def _is_asked_for(self, name, count, recovers):
-        """Whether a test is one of those that this variant has, for the folders and the MPI library."""
-        return ((self.only is None or name.partition("/")[0] in self.only)
-                and (not count or self.config["DYNSEL_BACKEND_MPI"])
+    def _has_ranks(self, count, recovers):
+        """Whether this variant has the MPI library that a test needs."""
+        return ((not count or self.config["DYNSEL_BACKEND_MPI"])
                 and (not recovers or self.config["DYNSEL_MPI_OPENMPI"]))
 
     def _as_ranks(self, command, depends, count, recovers):
         """The same started as ranks; a script starts them itself."""
         module = components.mpi_library(self.config)
-        starts = [] if command[0] == sys.executable else ranks.command(module, count, recovers)
+        starts = [] if command[:1] == [sys.executable] else ranks.command(module, count, recovers)
         launcher = [] if ranks.launcher(module) else [missing(self.env, ranks.PACKAGES[module])]
         return [*starts, *command], [*depends, self.env.File(f"#{ranks.THIS}"), *launcher]
 

@@ -231,10 +231,10 @@ class Gates:
         """For a cross compiler only the sources for boards; board native checks the others. Nothing generated.
 
         What a product compiles of dynsel's sources again is checked once, and so is what a variant with few tests
-        (check_only of the board) has in common with those before.
+        (check_few of the board) has in common with those before.
         """
         seen = self._seen.setdefault(gate, set())
-        before = set(seen) if build.only is not None else ()
+        before = set(seen) if build.few is not None else ()
         found = [(env, source) for env, source in self._checkable(build) if source.srcnode().path not in before]
         seen.update(source.srcnode().path for _, source in found)
         return found

@@ -20,9 +20,11 @@ from .nodes import action
 from .product_build import ProductBuild
 from .trees import at
 
-# Targets that run an example, and what it needs.
-DEMOS = {"demo": "sepia, which needs a host and libpng",
-         "gallery": "gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS"}
+# Targets that run an example, what it needs, and what has that.
+DEMOS = {"demo": ("sepia, which needs a host and libpng", "BOARD=native"),
+         "gallery": ("gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS", "BOARD=native"),
+         "ranks": ("ranks, which needs a host, libpng, and DYNSEL_BACKEND_MPI and DYNSEL_BACKEND_THREADS",
+                   "CONF=mpi, or CONF=mpich")}
 OWN_VARIANTS = {"coverage", "dist", "docs", "footprint", "misra"}  # targets that choose their variants themselves
 
 _lock = None  # held until the process ends
@@ -104,14 +106,13 @@ def _declare_all(session):
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1", session.trees.build)
     gates = Gates(base, session.trees)
     builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen),
-                           only=_only(session, v, chosen))
-              for v in wanted]
+                           lean=_is_lean(session, v, chosen), few=_few(session, v, chosen)) for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
     for build in builds:
         _declare(build, session, gates)
         if matrix:
             base.Alias("matrix", _matrix_node(build, matrix))
-        if (build.variant in chosen or build.only is not None) and session.targets:
+        if (build.variant in chosen or build.few is not None) and session.targets:
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.trees, builds)])
@@ -158,12 +159,17 @@ def _is_short(session, variant, chosen):
     return variant not in chosen and bool(made or set(session.board(variant).check_short) & set(variant.fragments))
 
 
-def _only(session, variant, chosen):
-    """The folders with the tests of a variant that the user did not choose; None: all."""
-    if variant in chosen or not {"check", "matrix"} & set(session.targets):
-        return None
-    only = session.board(variant).check_only
-    return next((folders for fragment, folders in only.items() if fragment in variant.fragments), None)
+def _is_lean(session, variant, chosen):
+    """Whether `scons check` does not even build tests that it does not run: those of a second compiler, on top, may warn."""
+    beside = set(session.board(variant).check_beside) & set(variant.fragments)
+    return variant not in chosen and "matrix" not in session.targets and bool(beside)
+
+
+def _few(session, variant, chosen):
+    """The folders of the only tests of a variant that `scons check` adds; None: all count."""
+    found = session.board(variant).check_few
+    folders = [found[fragment] for fragment in variant.fragments if fragment in found]
+    return folders[0] if folders and variant not in chosen and {"check", "matrix"} & set(session.targets) else None
 
 
 def _is_random(session):
@@ -225,8 +231,9 @@ def _declare_targets(build, session, gates):
     env, build.size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
-    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
-                        [] if build.only else list(build.outside.values())])
+    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size])
+    if not (build.lean or build.config["DYNSEL_SANITIZE"] or build.config["DYNSEL_SANITIZE_THREAD"]):
+        env.Alias("check", list(build.outside.values()))  # which nothing runs there
     env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
     if "amalgamation" in session.targets:
         env.Alias("amalgamation", build.amalgamated())
@@ -261,8 +268,9 @@ def _check_targets(session):
         if target in names:
             continue
         if target in DEMOS:
-            raise UserMistake(f"{target} runs the example {DEMOS[target]}; it is not in "
-                              + " or ".join(v.name for v in session.chosen()) + ": use BOARD=native")
+            example, remedy = DEMOS[target]
+            raise UserMistake(f"{target} runs the example {example}; it is not in "
+                              + " or ".join(v.name for v in session.chosen()) + f": use {remedy}")
         node = Entry(at(target))
         if not (node.has_builder() or node.exists() or node.get_state()):
             raise UserMistake(f"no target named {target!r}{did_you_mean(target, names)}"

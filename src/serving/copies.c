@@ -21,6 +21,8 @@ typedef struct copy {
 
 static copy copies[CONFIG_DYNSEL_MPI_COPIES];
 static bool lost[CONFIG_DYNSEL_MPI_RANKS];
+/* The turns of transfers that were abandoned before they came, by operation; 0: none. */
+static uint32_t abandoned[DYNSEL_MPI_OPERATIONS];
 
 static dynsel_status refuse(dynsel_status status, const char *detail, uint32_t number)
 {
@@ -32,6 +34,7 @@ void dynsel_served_copy_reset(void)
 {
     (void)memset(copies, 0, sizeof(copies));
     (void)memset(lost, 0, sizeof(lost));
+    (void)memset(abandoned, 0, sizeof(abandoned));
 }
 
 bool dynsel_served_copy_is_held(uint32_t number, bool writes)
@@ -110,6 +113,17 @@ static dynsel_status check_peer(uint32_t peer)
                       : DYNSEL_OK;
 }
 
+/* A turn that has passed is forgotten. */
+static dynsel_status check_abandoned(const dynsel_mpi_header *header)
+{
+    const uint32_t turn = abandoned[header->operation];
+    abandoned[header->operation] = turn == header->turn ? turn : 0;
+    return turn != 0 && turn == header->turn
+               ? refuse(DYNSEL_E_OUT_OF_SERVICE,
+                        DYNSEL_TEXT("the other side of transfer {} has failed"), header->operation)
+               : DYNSEL_OK;
+}
+
 /* Begins a transfer in the state DYNSEL_SERVED_OPENING. */
 static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader body, bool sends)
 {
@@ -118,6 +132,7 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader
     dynsel_buffer buffer;
     dynsel_status status = read_data(&body, &data);
     status = status == DYNSEL_OK ? check_peer(data.peer) : status;
+    status = status == DYNSEL_OK ? check_abandoned(header) : status;
     if (status == DYNSEL_OK && dynsel_served_copy_is_held(data.place.copy, !sends)) {
         return DYNSEL_E_AGAIN;
     }
@@ -213,7 +228,9 @@ static bool open(dynsel_served *operation)
         used->brought_by = dynsel_served_number(operation) + 1;
     }
     dynsel_mpi_transfer_begin(&operation->of.data.transfer, operation->of.data.peer,
-                              dynsel_served_number(operation), accessor->data, used->bytes, sends);
+                              dynsel_mpi_data_number(dynsel_served_number(operation),
+                                                     operation->turn),
+                              accessor->data, used->bytes, sends);
     return true;
 }
 
@@ -253,13 +270,23 @@ void dynsel_served_copy_abandon(dynsel_served *operation)
     const dynsel_error error = {.status = DYNSEL_E_OUT_OF_SERVICE,
                                 .number = operation->of.data.peer,
                                 .function = DYNSEL_TEXT("dynsel_mpi_serve"),
-                                .detail = DYNSEL_TEXT("rank {} was lost")};
+                                .detail = DYNSEL_TEXT("rank {} was lost, or its side failed")};
     if (operation->state == (uint8_t)DYNSEL_SERVED_OPENING) {
         leave_opening(operation);
         end(operation, &error);
     } else if (operation->state == (uint8_t)DYNSEL_SERVED_MOVING) {
         dynsel_mpi_transfer_abandon(&operation->of.data.transfer);
         end(operation, &error);
+    }
+}
+
+void dynsel_served_copy_abandon_turn(const dynsel_mpi_header *header)
+{
+    dynsel_served *const operation = dynsel_served_at(header->operation);
+    if (operation->state != (uint8_t)DYNSEL_SERVED_NOTHING && operation->turn == header->turn) {
+        dynsel_served_copy_abandon(operation);
+    } else {
+        abandoned[header->operation] = header->turn;
     }
 }
 

@@ -43,6 +43,9 @@ bool dynsel_served_copy_release(uint32_t number);
 /* Moves a transfer on. True: something has changed. */
 bool dynsel_served_copy_look(dynsel_served *operation);
 
+/* The message that says so, which may come before that of the transfer: that is refused then. */
+void dynsel_served_copy_abandon_turn(const dynsel_mpi_header *header);
+
 /* Takes back a transfer, which ends with DYNSEL_E_OUT_OF_SERVICE; ignores all other operations. */
 void dynsel_served_copy_abandon(dynsel_served *operation);
 

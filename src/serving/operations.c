@@ -64,6 +64,7 @@ dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_serve
     operation->state = (uint8_t)state;
     operation->kind = header->kind;
     operation->resource = header->resource;
+    operation->turn = header->turn;
     operation->previous = last_used;
     if (last_used != 0) {
         named(last_used)->next = header->operation + 1;

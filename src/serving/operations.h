@@ -36,6 +36,7 @@ typedef struct dynsel_served {
     uint8_t state; /* a dynsel_served_state */
     uint8_t kind;
     uint8_t resource;
+    uint32_t turn; /* of the message that began it */
     uint8_t awaits_count;
     bool failed;            /* the last one of this number, also when it was answered */
     bool dependency_failed; /* what it follows has failed, so it must not succeed */

@@ -33,7 +33,11 @@ enum {
 static uint64_t round_ns; /* when this round of the loop began */
 static uint64_t heard_ns; /* when rank 0 was heard last */
 static uint64_t moved_ns; /* when something happened last */
-static bool is_ending;    /* rank 0 has sent DYNSEL_MPI_END */
+static bool is_ending;    /* no more work comes */
+static bool said_bye;
+static bool may_leave;    /* all other ranks have said it, too, or are lost */
+static bool has_losses;
+static bool is_given_up;  /* this rank is lost for rank 0 */
 static bool owes_pong;
 static uint32_t look_next; /* the number + 1 of the operation to look at first; 0: the oldest */
 
@@ -100,17 +104,23 @@ static bool take(const dynsel_mpi_header *header, dynsel_served_reader body)
         return true;
     case DYNSEL_MPI_END:
         is_ending = true;
+        may_leave = header->operation != (uint32_t)DYNSEL_MPI_NO_MORE;
+        has_losses = has_losses || header->operation == (uint32_t)DYNSEL_MPI_END_LOSSES;
+        return true;
+    case DYNSEL_MPI_LOST:
+        is_given_up = is_given_up || header->operation == dynsel_mpi.rank;
+        has_losses = true;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+        dynsel_served_copy_lose_rank(header->operation);
+#endif
         return true;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     case DYNSEL_MPI_RELEASE:
         return dynsel_served_copy_release(header->operation);
     case DYNSEL_MPI_ABANDON:
         if (find(header) != NULL) {
-            dynsel_served_copy_abandon(find(header));
+            dynsel_served_copy_abandon_turn(header);
         }
-        return true;
-    case DYNSEL_MPI_LOST:
-        dynsel_served_copy_lose_rank(header->operation);
         return true;
 #endif
     default:
@@ -217,21 +227,25 @@ static bool is_rank_0_lost(void)
            (idle_ns != DYNSEL_NO_TIME_LIMIT && round_ns - heard_ns >= idle_ns);
 }
 
+static void say_bye(void)
+{
+    static const dynsel_mpi_message bye = {.header = {.kind = (uint8_t)DYNSEL_MPI_BYE}};
+    if (is_ending && !said_bye && dynsel_served_count() == 0 && send_pong()) {
+        said_bye = dynsel_mpi_send(0, &bye, 0, DYNSEL_MPI_TAG_MESSAGE);
+    }
+}
+
 /* True: rank 0 has ended it. */
 static bool serve_until_end(void)
 {
-    static const dynsel_mpi_message bye = {.header = {.kind = (uint8_t)DYNSEL_MPI_BYE}};
-    while (!is_rank_0_lost()) {
+    while (!is_rank_0_lost() && !is_given_up && !(said_bye && may_leave)) {
         go_round();
-        if (is_ending && dynsel_served_count() == 0 && send_pong() &&
-            dynsel_mpi_send(0, &bye, 0, DYNSEL_MPI_TAG_MESSAGE)) {
-            return true;
-        }
+        say_bye();
     }
-    return false;
+    return said_bye && may_leave;
 }
 
-/* Rank 0 is lost: takes back what can be taken back. */
+/* Rank 0 is lost, or this rank is for it: takes back what can be taken back. */
 static void cancel_all(void)
 {
     dynsel_served *next = dynsel_served_first();
@@ -282,6 +296,10 @@ static void begin_serving(void)
     heard_ns = round_ns;
     moved_ns = round_ns;
     is_ending = false;
+    said_bye = false;
+    may_leave = false;
+    has_losses = false;
+    is_given_up = false;
     owes_pong = false;
     look_next = 0;
 }
@@ -296,6 +314,15 @@ static void end_serving(void)
     (void)dynsel_serving_deinit();
 }
 
+static const char *why_it_ended(int code)
+{
+    if (is_given_up) {
+        return DYNSEL_TEXT("rank 0 has given this rank up, because it was silent for too long");
+    }
+    return code != 0 ? DYNSEL_TEXT("MPI failed with rank 0")
+                     : DYNSEL_TEXT("rank 0 was silent for the time that it may be");
+}
+
 static dynsel_status serve(void)
 {
     const dynsel_status status = dynsel_serving_init();
@@ -307,7 +334,7 @@ static dynsel_status serve(void)
     begin_serving();
     if (serve_until_end()) {
         end_serving();
-        dynsel_mpi_end(true);
+        dynsel_mpi_end(!has_losses);
         return DYNSEL_OK;
     }
     const int code = dynsel_mpi_failure_of(0);
@@ -319,8 +346,7 @@ static dynsel_status serve(void)
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .code = code,
         .function = DYNSEL_TEXT("dynsel_mpi_serve"),
-        .detail = code != 0 ? DYNSEL_TEXT("MPI failed with rank 0")
-                            : DYNSEL_TEXT("rank 0 was silent for the time that it may be")});
+        .detail = why_it_ended(code)});
 }
 
 dynsel_status dynsel_mpi_serve(void)

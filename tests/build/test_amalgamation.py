@@ -27,7 +27,7 @@ REMEDY = "take_library_and_headers_from_one_build"
 def flags():
     """What the comment on top of dynsel.c says that a program needs."""
     said = re.search(r"^ \*     cc .* -Iinclude program\.c dynsel\.c(.*)$", (GIVEN / "dynsel.c").read_text("utf-8"), re.M)
-    return said.group(1).split()
+    return subprocess.run(f"echo {said.group(1)}", shell=True, text=True, capture_output=True, check=True).stdout.split()
 
 
 class Amalgamation(unittest.TestCase):
@@ -37,7 +37,8 @@ class Amalgamation(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         shutil.copytree(GIVEN, cls.folder, dirs_exist_ok=True)
         shutil.copy(PROGRAM, cls.folder)
-        cls.compiled(cls, *PIC, "-c", "dynsel.c", "-o", "dynsel.o")
+        folders = [flag for flag in flags() if flag.startswith("-I")]
+        cls.compiled(cls, *PIC, *folders, "-c", "dynsel.c", "-o", "dynsel.o")
 
     def compiled(self, *arguments, include="include"):
         """(status, messages) of the compiler, without optimization."""

@@ -125,7 +125,7 @@ class Words(Case):
     def test_help_lists_variables_boards_and_fragments(self):
         said = self.good("-h")
         for text in ("scons VARIANTS=native,native+clang", "boards to build for", "Boards: native",
-                     "clang coverage debug full interrupts minimal one_file pic sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
+                     "clang coverage debug full interrupts minimal mpi mpich one_file pic sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
             self.assertIn(text, said)
         self.assertLess(len(said.splitlines()), 50)
 
@@ -412,7 +412,7 @@ class Checking(Case):
         self.edit("src/SConscript", 'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n',
                   'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n' + self.uses_all_options())
         said = self.good("check")
-        self.assertEqual(said.splitlines()[-1], "50 passed, 0 failed")
+        self.assertEqual(said.splitlines()[-1], "45 passed, 0 failed")
         for variant in self.VARIANTS:
             self.assertIn(f"  HEAP  build/{variant}/libdynsel.a\n", said)
             self.assertIn(f"  TEST  build/{variant}/tests/test_other\n", said)
@@ -424,6 +424,24 @@ class Checking(Case):
         said = self.bad("check")
         self.assertIn("`scons format` corrects it", said)
         self.assertIn("failed: build/gates/format.ok\n", said)
+
+    def test_variants_leave_tests_to_others(self):
+        """Long ones, which those on top compile nevertheless, and where a board names folders all others."""
+        shutil.rmtree(self.top / "build", ignore_errors=True)
+        for name in ("groups/test_in", "data/test_out", "test_long"):
+            self.edit(f"tests/{name}.c", "", SOURCES["tests/test_other.c"])
+        self.edit("tests/SConscript", 'test("test_other.c"', 'test("groups/test_in.c", libs=[])\n'
+                  'test("data/test_out.c", libs=[])\ntest("test_long.c", long=True, libs=[])\ntest("test_other.c"')
+        said = self.good("-n", "check")
+        for name, built, runs in (("native/tests/test_long", True, True), ("native+sanitize/tests/test_long", True, True),
+                                  ("native+clang/tests/test_long", True, False), ("native+full/tests/test_long", False, False),
+                                  ("native+full/tests/data/test_out", True, True),
+                                  ("native+one_file/tests/groups/test_in", True, True),
+                                  ("native+one_file/tests/data/test_out", False, False)):
+            with self.subTest(name):
+                self.assertEqual(f"  LINK  build/{name}\n" in said, built)
+                self.assertEqual(f"  TEST  build/{name}\n" in said, runs)
+        self.assertIn("  TEST  build/native+one_file/tests/data/test_out\n", self.good("-n", "check", "CONF=one_file"))
 
     def uses_all_options(self):
         """The small tree asks for few of the options of the real menu; kconfig-lint wants all used."""

@@ -62,6 +62,11 @@ void fake_opencl_set_new_events(cl_int status)
     fake_state.new_events = status;
 }
 
+void fake_opencl_end_markers(void)
+{
+    fake_state.markers_end = true;
+}
+
 void fake_opencl_finish_events(cl_int status)
 {
     for (cl_uint i = 0; i < fake_state.event_count; i++) {

@@ -70,6 +70,10 @@ void fake_opencl_break(const char *device, const char *function, cl_int code);
 /* What status new events have, such as CL_RUNNING: those are complete when somebody waits. */
 void fake_opencl_set_new_events(cl_int status);
 
+/* Until the next fake_opencl_show(), a marker that is alone in its queue ends at once: where the
+ * library looks whether a device is lost, it would wait for that. */
+void fake_opencl_end_markers(void);
+
 /* Events that are not complete end with CL_COMPLETE when they are looked at so often, successfully
  * or not. */
 void fake_opencl_end_events_after(uint32_t looks);

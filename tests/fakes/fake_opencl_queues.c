@@ -264,10 +264,25 @@ cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
     return CL_SUCCESS;
 }
 
+static bool has_event_before(const struct _cl_event *event)
+{
+    for (const struct _cl_event *other = fake_state.events; other < event; other++) {
+        if (other->queue == event->queue && other->references != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *before,
                                    cl_event *event)
 {
-    return fake_enqueue("clEnqueueMarkerWithWaitList", queue, count, before, event);
+    const cl_int code = fake_enqueue("clEnqueueMarkerWithWaitList", queue, count, before, event);
+    if (fake_state.markers_end && code == CL_SUCCESS && event != NULL && count == 0 &&
+        (*event)->status > CL_COMPLETE && !has_event_before(*event)) {
+        fake_end_event(*event, CL_COMPLETE);
+    }
+    return code;
 }
 
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *before,

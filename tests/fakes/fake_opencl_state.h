@@ -100,6 +100,7 @@ typedef struct fake_opencl_state {
     cl_uint kernel_count;
     cl_uint memory_count;
     cl_int new_events;
+    bool markers_end;
     fake_profiles profiles;
     uint32_t looks_left; /* at events, before all end; 0: they do not by themselves */
     uint32_t violations;

@@ -24,6 +24,7 @@ static void show_machine(void)
     (void)unsetenv("DYNSEL_OPENCL");
     show(machine, 1);
     fake_opencl_set_new_events(CL_RUNNING);
+    fake_opencl_end_markers();
 }
 
 static int set_up_ranges(void **state)

@@ -46,7 +46,7 @@ static uint32_t regret(uint32_t runs, uint64_t best_ns)
 static void spikes_neither_replace_nor_hide_best(void **state)
 {
     (void)state;
-    enum { LIVES = 2000, RUNS = 12000 };
+    enum { LIVES = SLOW_HERE ? 100 : 2000, RUNS = 12000, FEW = SLOW_HERE ? 8 : 0 };
     uint32_t wrong = 0;
     uint32_t changes = 0;
     uint64_t regrets = 0;
@@ -67,9 +67,9 @@ static void spikes_neither_replace_nor_hide_best(void **state)
         "5 %% spikes of 400x, 1000 against 2000 ns, %d lives of %d runs: %u end wrong, %u changes "
         "of the best, mean regret %u/1000\n",
         LIVES, RUNS, wrong, changes, (uint32_t)(regrets / LIVES));
-    assert_true(wrong <= LIVES / 100);
-    assert_true(changes <= LIVES / 25);
-    assert_true(regrets / LIVES < 15);
+    assert_true(wrong <= LIVES / 100 + FEW);
+    assert_true(changes <= LIVES / 25 + FEW);
+    assert_true(regrets / LIVES < (SLOW_HERE ? 100 : 15));
 }
 
 static void slowed_best_is_replaced(void **state)
@@ -265,10 +265,10 @@ static void short_times_are_distinguished(void **state)
 static void nearly_equal_resources_rarely_swap_places(void **state)
 {
     (void)state;
-    enum { RUNS = 32000 };
+    enum { LIVES = SLOW_HERE ? 20 : 200, RUNS = 32000 };
     uint32_t changes = 0;
     uint32_t tries = 0;
-    for (uint32_t k = 0; k < 200; k++) {
+    for (uint32_t k = 0; k < LIVES; k++) {
         begin_life(k, (world_device){.ns = 1000, .jitter_percent = 2},
                    (world_device){.ns = 1020, .jitter_percent = 2});
         live(RUNS);
@@ -276,10 +276,10 @@ static void nearly_equal_resources_rarely_swap_places(void **state)
         tries += w.reasons[DYNSEL_REASON_EXPLORING] + w.reasons[DYNSEL_REASON_PROFILING];
         world_close();
     }
-    printf("1000 against 1020 ns with 2 %% jitter, 200 lives of %d runs: %u changes, %u tries\n",
-           RUNS, changes, tries);
-    assert_true(changes < 200);
-    assert_true(tries < 200 * (RUNS / 512 + 20));
+    printf("1000 against 1020 ns with 2 %% jitter, %d lives of %d runs: %u changes, %u tries\n",
+           LIVES, RUNS, changes, tries);
+    assert_true(changes < LIVES);
+    assert_true(tries < LIVES * (RUNS / 512 + 20));
 }
 
 /* Design: whatever n >= 2 * sum(t_i - t_best) / (0.05 * t_best). Returns whether a life kept to it.
@@ -315,7 +315,7 @@ static void exploration_cost_stays_within_five_percent(void **state)
 {
     (void)state;
     uint32_t broken = 0;
-    for (uint32_t k = 0; k < 10000; k++) {
+    for (uint32_t k = 0; k < (SLOW_HERE ? 500 : 10000); k++) {
         w = (world){.random = {seed + (uint64_t)k * 104729}, .now_ns = 1};
         broken += keeps_bound(1 + test_random_below(&w.random, 3000), 1, 0) ? 0 : 1;
     }
@@ -329,13 +329,14 @@ static void exploration_cost_with_jitter_stays_within_five_percent(void **state)
     (void)state;
     uint32_t broken_at_once = 0;
     uint32_t broken = 0;
-    for (uint32_t k = 0; k < 2000; k++) {
+    enum { LIVES = SLOW_HERE ? 200 : 2000 };
+    for (uint32_t k = 0; k < LIVES; k++) {
         w = (world){.random = {seed + (uint64_t)k * 104729}, .now_ns = 1};
         broken_at_once += keeps_bound(3000, 1, 2) ? 0 : 1;
         w = (world){.random = {seed + (uint64_t)k * 104729}, .now_ns = 1};
         broken += keeps_bound(3000, 2, 2) ? 0 : 1;
     }
-    printf("2 %% jitter, 2000 lives: %u broke the bound, %u from twice as many runs on\n",
+    printf("2 %% jitter, %d lives: %u broke the bound, %u from twice as many runs on\n", LIVES,
            broken_at_once, broken);
     assert_true(broken_at_once < 100);
     assert_true(broken < 10);

@@ -261,10 +261,7 @@ static void threads_submitting_together_spread_over_resources(void **state)
 
 /* One round of two threads that are kept spinning, so that their submits begin within nanoseconds:
  * with a choice apart from its claim some of the rounds put both pieces of work on one resource. */
-enum {
-    IS_SANITIZED = CONFIG_DYNSEL_SANITIZE || CONFIG_DYNSEL_SANITIZE_THREAD, /* slower */
-    SPINNING_ROUNDS = CONFIG_DYNSEL_HAS_FULL_SPEED && !IS_SANITIZED ? 20000 : 2000
-};
+enum { SPINNING_ROUNDS = SLOW_HERE ? 2000 : 20000 };
 
 static atomic_uint rounds_begun;
 static atomic_uint rounds_done;

@@ -115,7 +115,8 @@ dynsel_status fake_join(char *text, size_t bytes)
 
 void fake_end(void)
 {
-    fake_tell(DYNSEL_MPI_END, 0);
+    fake_tell(DYNSEL_MPI_END, DYNSEL_MPI_NO_MORE);
+    fake_tell(DYNSEL_MPI_END, DYNSEL_MPI_END_CLEAN);
     const dynsel_status status = fake_join(NULL, 0);
     if (status != DYNSEL_OK) {
         fail_msg("it served until %s", fake.text);

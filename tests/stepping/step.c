@@ -16,7 +16,10 @@ enum {
     STACK_BYTES = 64 * 1024,
     KEPT_STACK_BYTES = 8 * 1024,
     BELOW_STACK = 512, /* of a stopped thread, what the switch itself has on its stack */
+    CLEARED_STACK = 2 * 1024,
     KEPT_BYTES = 128 * 1024,
+    PART_BYTES = 256,
+    PARTS = 640, /* more than KEPT_BYTES has: the last one of a piece may be short */
     DEPTH = 400,
     STATES = 1 << 22,
     NOBODY = -1
@@ -28,8 +31,9 @@ typedef struct coroutine {
     dynsel_thread own;
     bool finished;
     bool waits;
-    bool news;   /* the other has written since this one paused */
-    bool sleeps; /* it waits for a wake, with a bound */
+    bool news;    /* the other has written since this one paused */
+    bool sleeps;  /* it waits for a wake, with a bound */
+    uint64_t key; /* of its stack, registers and own state */
 } coroutine;
 
 /* One way point of the order that is being followed. */
@@ -38,6 +42,7 @@ typedef struct way_point {
     uint32_t wakes;
     char stacks[STEP_THREADS][KEPT_STACK_BYTES];
     char memory[KEPT_BYTES];
+    uint64_t keys[PARTS]; /* of each part of a piece of memory */
 } way_point;
 
 typedef struct known_state {
@@ -49,6 +54,7 @@ static _Alignas(16) char stacks[STEP_THREADS][STACK_BYTES];
 static coroutine threads[STEP_THREADS];
 static ucontext_t home;
 static int running = NOBODY;
+static int stepped = NOBODY; /* who ran last */
 static uint32_t wakes;
 static const step_scenario *scenario;
 static way_point way[DEPTH];
@@ -85,6 +91,25 @@ void step_before(step_kind kind)
     const unsigned self = step_thread();
     stop(&threads[self]);
     threads[1 - self].news = threads[1 - self].news || kind == STEP_WRITES;
+}
+
+static bool is_counter(const char *word)
+{
+    for (size_t i = 0; i < scenario->pieces; i++) {
+        const step_piece *piece = &scenario->memory[i];
+        const char *from = piece->memory;
+        if (piece->counters && word >= from && word < from + piece->bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void step_before_word(const void *word, step_kind kind)
+{
+    if (running != NOBODY && !is_counter(word)) {
+        step_before(kind);
+    }
 }
 
 void step_pause(void)
@@ -149,6 +174,7 @@ static void prepare(unsigned thread)
 {
     coroutine *self = &threads[thread];
     memset(self, 0, sizeof *self);
+    self->own.counting_place = thread + 1; /* who takes one first is no part of a state */
     (void)getcontext(&self->context);
     self->context.uc_stack.ss_sp = stacks[thread];
     self->context.uc_stack.ss_size = STACK_BYTES;
@@ -169,16 +195,27 @@ static bool may_run(const coroutine *self)
     return !self->finished && (!self->waits || self->news);
 }
 
+/* What its next calls leave unset on their stack is not what other orders left there: that would
+ * tell equal states apart. */
+static void clear_below(coroutine *self)
+{
+    if (self->low != NULL) {
+        memset(self->low - CLEARED_STACK, 0, CLEARED_STACK);
+    }
+}
+
 /* Lets a thread do its next operation, up to before the one after. */
 static void resume(unsigned thread)
 {
     coroutine *self = &threads[thread];
     self->waits = false;
     running = (int)thread;
+    clear_below(self);
     dynsel_thread_state = self->own;
     (void)swapcontext(&home, &self->context);
     self->own = dynsel_thread_state;
     running = NOBODY;
+    stepped = (int)thread;
     self->low = low_end(self);
 }
 
@@ -200,11 +237,9 @@ static void keep(way_point *here)
         memcpy(here->stacks[i], threads[i].low - BELOW_STACK, stack_bytes(i));
     }
     for (size_t i = 0; i < scenario->pieces; i++) {
-        if (at + scenario->bytes[i] > KEPT_BYTES) {
-            give_up("KEPT_BYTES in step.c is too small");
-        }
-        memcpy(here->memory + at, scenario->memory[i], scenario->bytes[i]);
-        at += scenario->bytes[i];
+        const step_piece *piece = &scenario->memory[i];
+        memcpy(here->memory + at, piece->memory, piece->bytes);
+        at += piece->bytes;
     }
 }
 
@@ -217,8 +252,9 @@ static void bring_back(const way_point *here)
         memcpy(threads[i].low - BELOW_STACK, here->stacks[i], stack_bytes(i));
     }
     for (size_t i = 0; i < scenario->pieces; i++) {
-        memcpy(scenario->memory[i], here->memory + at, scenario->bytes[i]);
-        at += scenario->bytes[i];
+        const step_piece *piece = &scenario->memory[i];
+        memcpy(piece->memory, here->memory + at, piece->bytes);
+        at += piece->bytes;
     }
 }
 
@@ -253,24 +289,57 @@ static uint64_t mix_registers(uint64_t key, const coroutine *self)
 #endif
 }
 
+/* A step changes little of the memory, and to compare the rest with what it was at the way point
+ * before takes less time than to mix it again. */
+static uint64_t mix_memory(uint64_t key, unsigned depth)
+{
+    const way_point *before = depth > 0 ? &way[depth - 1] : NULL;
+    size_t at = 0;
+    size_t part = 0;
+    for (size_t i = 0; i < scenario->pieces; at += scenario->memory[i++].bytes) {
+        const step_piece *piece = &scenario->memory[i];
+        for (size_t from = 0; from < piece->bytes && !piece->counters; from += PART_BYTES, part++) {
+            const size_t left = piece->bytes - from;
+            const size_t bytes = left < PART_BYTES ? left : PART_BYTES;
+            const char *memory = (const char *)piece->memory + from;
+            const bool same =
+                before != NULL && memcmp(memory, before->memory + at + from, bytes) == 0;
+            way[depth].keys[part] = same ? before->keys[part] : mix(part, memory, bytes);
+        }
+    }
+    return mix(key, way[depth].keys, part * sizeof(uint64_t));
+}
+
+/* So it is with the stack of the thread that did not run. */
+static uint64_t mix_thread(unsigned thread, unsigned depth)
+{
+    const coroutine *self = &threads[thread];
+    const size_t bytes = (size_t)(stacks[thread] + STACK_BYTES - self->low);
+    if (depth > 0 && (int)thread != stepped) {
+        const way_point *before = &way[depth - 1];
+        if (memcmp(self->low, before->stacks[thread] + BELOW_STACK, bytes) == 0) {
+            return before->threads[thread].key;
+        }
+    }
+    const uint64_t key = mix_registers(mix(thread, self->low, bytes), self);
+    return mix(key, &self->own, sizeof self->own);
+}
+
 /* What decides how it goes on: memory, and what the threads have on their stacks and in registers.
  */
-static uint64_t key_of_state(void)
+static uint64_t key_of_state(unsigned depth)
 {
     uint64_t key = mix(1, &wakes, sizeof wakes);
     for (unsigned i = 0; i < STEP_THREADS; i++) {
-        const coroutine *self = &threads[i];
+        coroutine *self = &threads[i];
         const bool flags[] = {self->finished, self->waits, self->news, self->sleeps};
         key = mix(key, flags, sizeof flags);
         if (!self->finished) {
-            key = mix(key, self->low, (size_t)(stacks[i] + STACK_BYTES - self->low));
-            key = mix_registers(key, self);
-            key = mix(key, &self->own, sizeof self->own);
+            self->key = mix_thread(i, depth);
+            key = mix(key, &self->key, sizeof self->key);
         }
     }
-    for (size_t i = 0; i < scenario->pieces; i++) {
-        key = mix(key, scenario->memory[i], scenario->bytes[i]);
-    }
+    key = mix_memory(key, depth);
     return key != 0 ? key : 1;
 }
 
@@ -299,25 +368,31 @@ static void end_a_sleep(void)
     give_up("each thread waits for the other");
 }
 
-/* Both ways on from the state that `way[depth]` keeps. */
+static double go_on(unsigned thread, unsigned depth) // NOLINT(misc-no-recursion)
+{
+    path[depth] = (char)('A' + thread);
+    path[depth + 1] = '\0';
+    resume(thread);
+    return follow(depth + 1);
+}
+
+/* Both ways on from this state, which the caller need not find again. */
 static double branch(unsigned depth) // NOLINT(misc-no-recursion): as deep as an order is long
 {
-    double orders = 0;
     if (!may_run(&threads[0]) && !may_run(&threads[1])) {
         end_a_sleep();
     }
     keep(&way[depth]);
-    for (unsigned i = 0; i < STEP_THREADS; i++) {
-        if (!may_run(&threads[i])) {
-            continue;
-        }
-        path[depth] = (char)('A' + i);
-        path[depth + 1] = '\0';
-        resume(i);
-        orders += follow(depth + 1);
-        bring_back(&way[depth]);
+    if (!may_run(&threads[0])) {
+        return go_on(1, depth);
     }
-    return orders;
+    const bool both = may_run(&threads[1]);
+    const double orders = go_on(0, depth);
+    if (!both) {
+        return orders;
+    }
+    bring_back(&way[depth]);
+    return orders + go_on(1, depth);
 }
 
 static double follow(unsigned depth) // NOLINT(misc-no-recursion)
@@ -326,7 +401,7 @@ static double follow(unsigned depth) // NOLINT(misc-no-recursion)
     if (depth + 1 >= DEPTH) {
         give_up("there is no end to it");
     }
-    const uint64_t key = key_of_state();
+    const uint64_t key = key_of_state(depth);
     known_state *state = find_state(key);
     if (state->key == key) {
         return state->orders < 0 ? 0 : state->orders; /* a circle is left some time */
@@ -339,7 +414,6 @@ static double follow(unsigned depth) // NOLINT(misc-no-recursion)
         result.ends++;
         keep(&way[depth]);
         scenario->check();
-        bring_back(&way[depth]);
         return state->orders = 1;
     }
     const double orders = branch(depth);
@@ -347,9 +421,23 @@ static double follow(unsigned depth) // NOLINT(misc-no-recursion)
     return orders;
 }
 
+static void check_sizes(void)
+{
+    size_t bytes = 0;
+    size_t parts = 0;
+    for (size_t i = 0; i < scenario->pieces; i++) {
+        bytes += scenario->memory[i].bytes;
+        parts += scenario->memory[i].bytes / PART_BYTES + 1;
+    }
+    if (bytes > KEPT_BYTES || parts > PARTS) {
+        give_up("KEPT_BYTES or PARTS in step.c is too small");
+    }
+}
+
 step_result step_through(const step_scenario *what)
 {
     scenario = what;
+    check_sizes();
     result = (step_result){.orders = 0};
     memset(known, 0, sizeof known);
     wakes = 0;
@@ -359,6 +447,7 @@ step_result step_through(const step_scenario *what)
         resume(i); /* up to before its first operation, which changes nothing that others see */
     }
     const double orders = follow(0);
+    bring_back(&way[0]);
     result.orders = orders;
     return result;
 }

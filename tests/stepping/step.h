@@ -24,17 +24,29 @@ typedef enum step_kind { STEP_READS, STEP_WRITES } step_kind;
 /* Called before each atomic operation; outside of the threads it does nothing. */
 void step_before(step_kind kind);
 
+/* The same before an operation on this word of the library: on a counter it does nothing. */
+void step_before_word(const void *word, step_kind kind);
+
 /* Waits until the other thread has written something since the last pause. */
 void step_pause(void);
 
 /* Which thread runs: 0 or 1. */
 unsigned step_thread(void);
 
+/* Counters: each is changed by one thread, or by additions alone, and read by the check at most. So
+ * no order of operations on them differs from another, and what they count decides nothing: these
+ * operations are no steps, and the counters, which would tell the way to a state, are no part of
+ * it. */
+typedef struct step_piece {
+    void *memory;
+    size_t bytes;
+    bool counters;
+} step_piece;
+
 typedef struct step_scenario {
     void (*run)(unsigned thread); /* what one thread does */
     void (*check)(void);          /* when both are done; it may change everything */
-    void *const *memory;          /* all that the threads and the check change */
-    const size_t *bytes;
+    const step_piece *memory;     /* all that the threads and the check change */
     size_t pieces;
 } step_scenario;
 

@@ -4,8 +4,10 @@
 #define DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include <dynsel/policy.h>
 #include <dynsel/submission.h>
 
 typedef struct event {
@@ -34,5 +36,29 @@ typedef struct handle {
     bool notified; /* of a change since then */
     unsigned seen; /* the dynsel_stage when it was watched */
 } handle;
+
+static inline unsigned count_failing(const event *events, unsigned count)
+{
+    unsigned failing = 0;
+    for (unsigned i = 0; i < count; i++) {
+        failing += events[i].fails ? 1 : 0;
+    }
+    return failing;
+}
+
+/* The counts of its work, which stand in the middle of a policy. */
+typedef struct memory_of_counts {
+    char *begin;
+    size_t bytes;
+} memory_of_counts;
+
+static inline memory_of_counts counts_of(dynsel_policy *policy)
+{
+#if CONFIG_DYNSEL_STATISTICS
+    return (memory_of_counts){(char *)policy->counts, sizeof policy->counts};
+#else
+    return (memory_of_counts){(char *)policy, 0};
+#endif
+}
 
 #endif

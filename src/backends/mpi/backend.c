@@ -47,6 +47,16 @@ static void detach(dynsel_backend *backend, void *own)
     dynsel_mpi_use(false);
 }
 
+/* Whether the work is a command group's. The slot of a second run knows only that of the first. */
+static bool is_group(const dynsel_work *work)
+{
+    uint32_t number = dynsel_slot_number_in(work->token);
+#if CONFIG_DYNSEL_REPEAT
+    number = work->run == (uint8_t)DYNSEL_SECOND_RUN ? dynsel_repeat_other(number) : number;
+#endif
+    return dynsel_slot_can_be_pending(dynsel_slot_at(number));
+}
+
 /* A command group sends its command from within its function; a task is sent as its number. */
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
@@ -55,7 +65,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (dynsel_mpi_is_lost(resource->rank)) {
         return dynsel_mpi_fail_lost(resource->rank);
     }
-    if (!dynsel_slot_can_be_pending(dynsel_slot_at(dynsel_slot_number_in(work->token)))) {
+    if (!is_group(work)) {
         return dynsel_mpi_start_task(work);
     }
     dynsel_call_inline(work);

@@ -184,7 +184,8 @@ static size_t entries_of(const greeting *its)
 
 static dynsel_status compare_entry(MPI_Comm communicator, size_t i, uint64_t deadline_ns)
 {
-    const uint32_t mine = i < entries_of(&greetings[dynsel_mpi.rank]) ? checksum_of(i) : 0;
+    static uint32_t mine; /* MPI may read it after a time limit */
+    mine = i < entries_of(&greetings[dynsel_mpi.rank]) ? checksum_of(i) : 0;
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = MPI_Iallgather(&mine, sizeof(mine), MPI_BYTE, checksums, sizeof(mine),
                                     MPI_BYTE, communicator, &request);
@@ -269,7 +270,7 @@ static dynsel_status gather_resources(MPI_Comm communicator, uint64_t deadline_n
 dynsel_status dynsel_mpi_shake_hands(MPI_Comm communicator, dynsel_status status,
                                      uint64_t deadline_ns)
 {
-    greeting mine;
+    static greeting mine; /* MPI may read it after a time limit */
     MPI_Request request = MPI_REQUEST_NULL;
     greet(&mine, status);
     const int code = MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, greetings, sizeof mine, MPI_BYTE,

@@ -27,6 +27,7 @@ enum { IDLE_ROUNDS = 200 /* of the library's own thread without news, before it 
 
 dynsel_mpi_state dynsel_mpi;
 
+static bool left_to_itself; /* MPI may still use the memory of before, for a lost rank */
 static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* one dynsel_mpi_open() or _close() at a time */
 
 /* The library's own thread, where that calls MPI. */
@@ -70,6 +71,10 @@ static dynsel_status check_kernels(const dynsel_mpi_options *options)
         const dynsel_kernel *const kernel = options->kernels[i];
         if (kernel == NULL || kernel->name == NULL) {
             return refuse("kernels", "entry {} is NULL or has no name", i);
+        }
+        if (kernel->function == NULL && kernel->source == NULL && kernel->il == NULL &&
+            kernel->binary_count == 0) {
+            return refuse(kernel->name, "entry {} has no form", i);
         }
         for (size_t j = 0; j < i; j++) {
             if (options->kernels[j] == kernel) {
@@ -166,24 +171,24 @@ static void choose_resources(const dynsel_mpi_options *options)
 #endif
 }
 
+static bool is_initialized(void)
+{
+    int answer = 0;
+    (void)MPI_Initialized(&answer);
+    return answer != 0;
+}
+
 /* level: out, what MPI allows. */
 static dynsel_status initialize(bool own_thread, int *level)
 {
-    int is_initialized = 0;
     int is_finalized = 0;
-    (void)MPI_Initialized(&is_initialized);
     (void)MPI_Finalized(&is_finalized);
     if (is_finalized != 0) {
         return refuse("MPI", "it was finalized, and cannot be initialized again", 0);
     }
-    if (is_initialized != 0) {
-        dynsel_mpi.is_ours = false;
+    if (is_initialized()) { /* also by a call of ours that failed later */
         (void)MPI_Query_thread(level);
-        return own_thread ? refuse("own_thread",
-                                   "MPI is initialized, and so belongs to the thread "
-                                   "that did it",
-                                   0)
-                          : DYNSEL_OK;
+        return DYNSEL_OK;
     }
     const int code = MPI_Init_thread(
         NULL, NULL, own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED, level);
@@ -191,7 +196,8 @@ static dynsel_status initialize(bool own_thread, int *level)
     return code == MPI_SUCCESS ? DYNSEL_OK : dynsel_mpi_fail("MPI_Init_thread", code);
 }
 
-static dynsel_status join_ranks(const dynsel_mpi_options *options, MPI_Comm *made)
+static dynsel_status join_ranks(const dynsel_mpi_options *options, bool has_own_thread,
+                                MPI_Comm *made)
 {
     const MPI_Comm of =
         options->communicator != NULL ? *(const MPI_Comm *)options->communicator : MPI_COMM_WORLD;
@@ -213,17 +219,33 @@ static dynsel_status join_ranks(const dynsel_mpi_options *options, MPI_Comm *mad
     }
     (void)MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
     status = check_options(options);
+    if (status == DYNSEL_OK && options->own_thread && !has_own_thread) {
+        status = refuse("own_thread",
+                        "MPI is initialized, and so belongs to the thread that did it", 0);
+    }
     if (status == DYNSEL_OK) {
         choose_resources(options);
     }
-    return dynsel_mpi_shake_hands(*made, status, deadline_ns);
+    status = dynsel_mpi_shake_hands(*made, status, deadline_ns);
+    if (status != DYNSEL_OK && status != DYNSEL_E_TIMEOUT && status != DYNSEL_E_DEVICE) {
+        const dynsel_error error = *dynsel_last_error();
+        (void)MPI_Comm_free(made); /* all ranks do */
+        return dynsel_fail(&error);
+    }
+    return status;
 }
 
-/* In the thread that will call MPI. */
-static dynsel_status open(const dynsel_mpi_options *options)
+static void forget_ranks(void)
+{
+    dynsel_mpi.rank_count = 0;
+    dynsel_mpi.rank = 0;
+}
+
+/* In the thread that will call MPI: the library's own, or the program's. */
+static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread)
 {
     static const dynsel_mpi_options none = {.silence_ns = 0};
-    MPI_Comm communicator = MPI_COMM_NULL;
+    static MPI_Comm communicator; /* MPI may write it after a time limit */
     int level = MPI_THREAD_SINGLE;
     options = options != NULL ? options : &none;
     dynsel_mpi.options = *options;
@@ -233,10 +255,11 @@ static dynsel_status open(const dynsel_mpi_options *options)
     if (options->idle_ns == 0) {
         dynsel_mpi.options.idle_ns = DYNSEL_MPI_IDLE_NS;
     }
-    dynsel_status status = initialize(options->own_thread, &level);
-    status = status == DYNSEL_OK ? join_ranks(options, &communicator) : status;
+    dynsel_status status = initialize(has_own_thread, &level);
+    status = status == DYNSEL_OK ? join_ranks(options, has_own_thread, &communicator) : status;
     if (status != DYNSEL_OK) {
-        dynsel_mpi.rank_count = 0;
+        left_to_itself = status == DYNSEL_E_TIMEOUT;
+        forget_ranks();
         return status;
     }
     dynsel_mpi_memory_begin();
@@ -244,7 +267,7 @@ static dynsel_status open(const dynsel_mpi_options *options)
     const int code = dynsel_mpi_transport_open(communicator, !options->own_thread &&
                                                                  level >= MPI_THREAD_SERIALIZED);
     if (code != MPI_SUCCESS) {
-        dynsel_mpi.rank_count = 0;
+        forget_ranks();
         return dynsel_mpi_fail("MPI_Irecv", code);
     }
     return DYNSEL_OK;
@@ -256,8 +279,8 @@ void dynsel_mpi_end(bool clean)
     if (clean && dynsel_mpi.is_ours) {
         (void)MPI_Finalize();
     }
-    dynsel_mpi.rank_count = 0;
-    dynsel_mpi.rank = 0;
+    left_to_itself = !clean;
+    forget_ranks();
 }
 
 static bool advance_once(void)
@@ -270,7 +293,7 @@ static bool advance_once(void)
 
 static void *live(void *options)
 {
-    began = open(options);
+    began = open(options, true);
     why = *dynsel_last_error();
     dynsel_word_store_release(&opened, 1);
     if (began != DYNSEL_OK) {
@@ -339,23 +362,31 @@ dynsel_status dynsel_mpi_open(const dynsel_mpi_options *options)
     dynsel_status status = DYNSEL_OK;
     if (dynsel_mpi.rank_count != 0) {
         status = DYNSEL_FAIL(DYNSEL_E_BUSY, "it is open: call dynsel_mpi_close() first");
-    } else if (options != NULL && options->own_thread) {
+    } else if (left_to_itself) {
+        status = DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE,
+                             "a rank was lost before, and MPI still waits for it: end the program");
+    } else if (options != NULL && options->own_thread && !is_initialized()) {
         status = open_in_thread(options);
     } else {
-        status = open(options);
+        status = open(options, false);
     }
     dynsel_lock_release(&lock);
     return status;
 }
 
-/* Waits until the others have said goodbye; those that do not are lost. */
+static void tell_the_others(dynsel_mpi_end_kind end)
+{
+    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
+        dynsel_mpi_tell(rank, DYNSEL_MPI_END, (uint32_t)end);
+    }
+}
+
+/* Waits until the others have said goodbye; those that do not are lost. Then lets them go. */
 static void part(void)
 {
     const uint64_t deadline_ns = dynsel_now_ns() + dynsel_mpi.options.silence_ns;
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
-    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
-        dynsel_mpi_tell(rank, DYNSEL_MPI_END, 0);
-    }
+    tell_the_others(DYNSEL_MPI_NO_MORE);
     uint32_t staying = 1;
     for (uint32_t round = 0; staying != 0 && dynsel_now_ns() < deadline_ns;) {
         round = dynsel_mpi_advance() ? 0 : round + 1;
@@ -367,6 +398,12 @@ static void part(void)
     }
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
         dynsel_mpi_lose(rank, 0);
+    }
+    tell_the_others(dynsel_mpi_first_lost() == 0 ? DYNSEL_MPI_END_CLEAN : DYNSEL_MPI_END_LOSSES);
+    const uint64_t sent_by_ns = dynsel_now_ns() + dynsel_mpi.options.silence_ns;
+    for (uint32_t round = 0; dynsel_mpi_is_sending() && dynsel_now_ns() < sent_by_ns; round++) {
+        (void)dynsel_mpi_pump();
+        dynsel_mpi_step_aside(round);
     }
     dynsel_spinlock_release(&dynsel_mpi_lock);
 }

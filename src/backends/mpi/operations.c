@@ -65,6 +65,15 @@ void dynsel_mpi_operations_begin(void)
     first_lost = 0;
 }
 
+uint32_t dynsel_mpi_operations_used(void)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
+        used += operations[i].used ? 1 : 0;
+    }
+    return used;
+}
+
 static void make_free(dynsel_mpi_operation *operation)
 {
     with_data -= operation->has_data ? 1 : 0;
@@ -86,7 +95,8 @@ static dynsel_mpi_operation *take_place(uint32_t rank)
     }
     dynsel_mpi_operation *const operation = &operations[first_free - 1];
     first_free = operation->next_free;
-    *operation = (dynsel_mpi_operation){.rank = rank, .used = true};
+    const uint32_t turn = operation->turn + 1;
+    *operation = (dynsel_mpi_operation){.rank = rank, .turn = turn != 0 ? turn : 1, .used = true};
     return operation;
 }
 
@@ -120,6 +130,7 @@ static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_
                      size_t body_bytes)
 {
     message->header.operation = dynsel_mpi_number_of(operation);
+    message->header.turn = operation->turn;
     if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
         return false;
     }
@@ -144,8 +155,11 @@ dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_messa
     if (with->data != NULL) {
         operation->has_data = true;
         with_data++;
-        dynsel_mpi_transfer_begin(&operation->transfer, rank, dynsel_mpi_number_of(operation),
-                                  with->data, with->bytes, with->sends);
+        dynsel_mpi_ranks[rank].owed++;
+        dynsel_mpi_transfer_begin(
+            &operation->transfer, rank,
+            dynsel_mpi_data_number(dynsel_mpi_number_of(operation), operation->turn), with->data,
+            with->bytes, with->sends);
     }
     return operation;
 }
@@ -157,17 +171,43 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
     if (send_for(operation, rank, message, body_bytes)) {
         return true;
     }
-    note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, 0);
-    dynsel_mpi_tell(operation->rank, DYNSEL_MPI_ABANDON, dynsel_mpi_number_of(operation));
+    note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, 0); /* the other one knows of the loss */
     return false;
+}
+
+static void tell(uint32_t rank, const dynsel_mpi_header *header)
+{
+    const bool urgent = header->kind == (uint8_t)DYNSEL_MPI_PING ||
+                        header->kind == (uint8_t)DYNSEL_MPI_ABANDON ||
+                        header->kind == (uint8_t)DYNSEL_MPI_LOST;
+    dynsel_mpi_message message;
+    message.header = *header;
+    (void)send(rank, &message, 0, urgent ? DYNSEL_MPI_TAG_PING : DYNSEL_MPI_TAG_MESSAGE);
 }
 
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 {
-    dynsel_mpi_message message;
-    message.header = (dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation};
-    (void)send(rank, &message, 0,
-               kind == DYNSEL_MPI_PING ? DYNSEL_MPI_TAG_PING : DYNSEL_MPI_TAG_MESSAGE);
+    tell(rank, &(const dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation});
+}
+
+/* The other side of a transfer waits for one that has failed. */
+static void tell_to_abandon(uint32_t rank, const dynsel_mpi_operation *operation)
+{
+    tell(rank, &(const dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_ABANDON,
+                                          .operation = dynsel_mpi_number_of(operation),
+                                          .turn = operation->turn});
+}
+
+/* Also that rank, if it only was slow. It is no longer waited for when this begins. */
+static void tell_of_loss(uint32_t lost)
+{
+    const dynsel_mpi_message message = {
+        .header = {.kind = (uint8_t)DYNSEL_MPI_LOST, .operation = lost}};
+    dynsel_mpi_transport_lose(lost);
+    (void)dynsel_mpi_send(lost, &message, 0, DYNSEL_MPI_TAG_PING);
+    for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
+        dynsel_mpi_tell(rank, DYNSEL_MPI_LOST, lost);
+    }
 }
 
 /* Data of a failed operation do not come; those that are late are not waited for. */
@@ -187,7 +227,11 @@ static void end_if_over(dynsel_mpi_operation *operation)
             operation->code = operation->transfer.code;
         }
     }
-    dynsel_word_store_release(&operation->ended, 1);
+    if (!has_ended(operation)) {
+        dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[operation->rank];
+        record->owed -= operation->has_data && record->owed != 0 ? 1 : 0;
+        dynsel_word_store_release(&operation->ended, 1);
+    }
     if (operation->released && !(operation->has_data && operation->transfer.listed)) {
         make_free(operation);
     }
@@ -237,9 +281,8 @@ static void take_answer(uint32_t rank, const dynsel_mpi_message *message, size_t
     if (done.status != DYNSEL_OK) {
         keep_text(rank, message->body + sizeof(done), done.text_bytes);
         note_failure(operation, (dynsel_status)done.status, done.code);
-        if (operation->owed != 0) { /* the other side of a transfer waits for this one */
-            dynsel_mpi_tell(rank == operation->rank ? operation->peer : operation->rank,
-                            DYNSEL_MPI_ABANDON, number);
+        if (operation->owed != 0) {
+            tell_to_abandon(rank == operation->rank ? operation->peer : operation->rank, operation);
         }
     } else if (operation->back != NULL && done.back_bytes == operation->back_bytes) {
         (void)memcpy(operation->back, message->body + back_at, done.back_bytes);
@@ -285,6 +328,23 @@ static void look_at_data(void)
     }
 }
 
+/* Ends what a lost rank takes part in. Data may be owed where answers are not. */
+static void fail_operation(dynsel_mpi_operation *operation, uint32_t rank, int code)
+{
+    const uint8_t its = owed_by(operation, rank);
+    const bool owes_data = operation->has_data && !has_ended(operation);
+    if (!operation->used || (operation->rank != rank && operation->peer != rank) ||
+        ((operation->owed & its) == 0 && !owes_data)) {
+        return;
+    }
+    operation->owed &= (uint8_t)~its;
+    note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, code);
+    if (operation->has_data) {
+        dynsel_mpi_transfer_abandon(&operation->transfer);
+    }
+    end_if_over(operation);
+}
+
 void dynsel_mpi_lose(uint32_t rank, int code)
 {
     dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
@@ -294,24 +354,10 @@ void dynsel_mpi_lose(uint32_t rank, int code)
     dynsel_word_store_release(&record->lost, 1);
     first_lost = first_lost == 0 ? rank : first_lost;
     for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
-        dynsel_mpi_operation *const operation = &operations[i];
-        const uint8_t its = owed_by(operation, rank);
-        if (!operation->used || (operation->owed & its) == 0 ||
-            (operation->rank != rank && operation->peer != rank)) {
-            continue;
-        }
-        const uint32_t other = operation->rank == rank ? operation->peer : operation->rank;
-        operation->owed &= (uint8_t)~its;
-        note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, code);
-        if (operation->has_data) {
-            dynsel_mpi_transfer_abandon(&operation->transfer);
-        }
-        if (operation->owed != 0) {
-            dynsel_mpi_tell(other, DYNSEL_MPI_ABANDON, i);
-        }
-        end_if_over(operation);
+        fail_operation(&operations[i], rank, code);
     }
     record->owed = 0;
+    tell_of_loss(rank);
 }
 
 static void look_at_rank(uint32_t rank, uint64_t now_ns)

@@ -23,6 +23,7 @@ enum { DYNSEL_MPI_OWED_BY_RANK = 1, DYNSEL_MPI_OWED_BY_PEER = 2 };
 typedef struct dynsel_mpi_operation {
     uint32_t rank; /* that it was sent to */
     uint32_t peer; /* the other rank of a transfer between two; 0: none */
+    uint32_t turn; /* counts the uses of this place */
     uint8_t owed;  /* answers: DYNSEL_MPI_OWED_BY_RANK, DYNSEL_MPI_OWED_BY_PEER */
     bool used;
     bool released;
@@ -60,7 +61,10 @@ dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_messa
 bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
                                dynsel_mpi_message *message, size_t body_bytes);
 
-/* Sends a message that is not answered. */
+/* How many are in use. */
+uint32_t dynsel_mpi_operations_used(void);
+
+/* Sends a message that is not answered; one that is urgent with the tag of pings. */
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation);
 
 /* The library needs it no more. */
@@ -81,7 +85,8 @@ dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation);
 /* The number of an operation, and of an event. */
 uint32_t dynsel_mpi_number_of(const dynsel_mpi_operation *operation);
 
-/* Ends all operations of a rank that does not answer. code: MPI's; 0: silence. */
+/* Ends all operations of a rank that does not answer, and tells all ranks, also that one. code:
+ * MPI's; 0: silence. */
 void dynsel_mpi_lose(uint32_t rank, int code);
 
 /* Fails because a rank is lost. */

@@ -6,7 +6,11 @@
  * Rank 0 numbers its operations: places in its table, which it uses again only when the answer has
  * come. Messages from rank 0 to one rank arrive in the order in which they were sent, and their
  * operations begin in that order. Every operation is answered once, by one DYNSEL_MPI_DONE of each
- * rank that it was sent to. Data travel beside the messages, with a tag for each operation.
+ * rank that it was sent to. Data travel beside the messages, with a tag for each use of an
+ * operation's place: data of a use that failed may still lie about when its place is used again.
+ *
+ * What is urgent has the tag of pings, and overtakes all else: the line of messages may wait for
+ * just that. So it may come before what it is about.
  */
 #ifndef DYNSEL_BACKENDS_MPI_PROTOCOL_H
 #define DYNSEL_BACKENDS_MPI_PROTOCOL_H
@@ -27,16 +31,25 @@ typedef enum dynsel_mpi_kind {
     DYNSEL_MPI_PREPARE, /* dynsel_mpi_launch_body: builds the kernel */
     DYNSEL_MPI_RELEASE, /* without a body: the copy with the number `operation` ends; not
                               answered */
-    DYNSEL_MPI_ABANDON, /* the other side of a transfer is lost; not answered itself */
+    DYNSEL_MPI_ABANDON, /* the other side of a transfer has failed, so this one cannot go on; not
+                              answered itself. Urgent */
     DYNSEL_MPI_LOST,    /* `operation` is a rank that is lost: transfers with it, now and later,
-                              are OUT_OF_SERVICE; not answered itself. With the tag of pings: what
-                              waits in the line may wait for such a transfer */
-    DYNSEL_MPI_PING,    /* answered with PONG */
-    DYNSEL_MPI_END,     /* no more comes; answered with BYE when all work has ended */
+                              are OUT_OF_SERVICE; not answered itself. Urgent. The rank itself
+                              is told, too, in case it lives: it stops serving */
+    DYNSEL_MPI_PING,    /* answered with PONG. Urgent, and so is its answer */
+    DYNSEL_MPI_END,     /* `operation` is a dynsel_mpi_end_kind */
     DYNSEL_MPI_DONE,    /* dynsel_mpi_done_body */
     DYNSEL_MPI_PONG,
     DYNSEL_MPI_BYE
 } dynsel_mpi_kind;
+
+typedef enum dynsel_mpi_end_kind {
+    DYNSEL_MPI_NO_MORE, /* no more work comes; answered with BYE when all work has ended */
+    /* All have answered, or are lost; not answered. A rank ends only now, because it finalizes MPI
+     * only where all ranks do. */
+    DYNSEL_MPI_END_CLEAN, /* none is lost */
+    DYNSEL_MPI_END_LOSSES
+} dynsel_mpi_end_kind;
 
 enum {
     DYNSEL_MPI_OPERATIONS = CONFIG_DYNSEL_MAX_IN_FLIGHT + 64
@@ -47,17 +60,25 @@ enum {
     DYNSEL_MPI_ERROR_BYTES = 160, /* of an error's text */
     DYNSEL_MPI_TAG_MESSAGE = 1,
     DYNSEL_MPI_TAG_PING = 2,
-    DYNSEL_MPI_TAG_DATA = 16, /* and on, by operation */
+    DYNSEL_MPI_TAG_DATA = 16, /* and on, by dynsel_mpi_data_number() */
 };
 
-/* The beginning of every message. 8 bytes, so that what follows is aligned for all members. */
+/* The beginning of every message. 16 bytes, so that what follows is aligned for all members. */
 typedef struct dynsel_mpi_header {
     uint8_t kind;         /* a dynsel_mpi_kind */
     uint8_t resource;     /* the place in the rank's list; of TASK, LAUNCH, COPY, FILL, PREPARE */
     uint16_t after_count; /* operations that this one comes behind: their numbers are the last
                              part of the message, uint32_t each */
     uint32_t operation;
+    uint32_t turn; /* counts the uses of the operation's place, from 1 on */
+    uint32_t unused;
 } dynsel_mpi_header;
+
+/* A number for the data of one use of an operation's place. */
+static inline uint32_t dynsel_mpi_data_number(uint32_t operation, uint32_t turn)
+{
+    return turn % (UINT32_MAX / DYNSEL_MPI_OPERATIONS) * DYNSEL_MPI_OPERATIONS + operation;
+}
 
 typedef struct dynsel_mpi_task_body {
     uint32_t task; /* place in dynsel_mpi_options.tasks */

@@ -32,6 +32,7 @@ typedef struct leaving {
     int tag;
     bool used;
     bool sent; /* MPI has it: `request` */
+    bool dropped; /* its rank was lost since */
     MPI_Request request;
 } leaving;
 
@@ -49,6 +50,8 @@ static MPI_Comm communicator = MPI_COMM_NULL;
 static bool anybody;      /* may call MPI */
 static pthread_t the_one; /* else only this thread */
 static int failures[CONFIG_DYNSEL_MPI_RANKS];
+static bool lost[CONFIG_DYNSEL_MPI_RANKS];
+static uint32_t data_tags; /* how many there are: a multiple of the operations */
 
 static leaving leaves[LEAVING];
 static uint32_t order[LEAVING]; /* places in `leaves` of those that MPI does not have, a ring */
@@ -90,12 +93,24 @@ static int expect(arriving *next, int tag)
                      communicator, &next->request);
 }
 
+/* MPI promises 32767 at least. */
+static uint32_t count_data_tags(void)
+{
+    int is_there = 0;
+    int *highest = NULL;
+    (void)MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &is_there);
+    const uint32_t tags = (uint32_t)(is_there != 0 ? *highest : 32767) - DYNSEL_MPI_TAG_DATA;
+    return tags - tags % DYNSEL_MPI_OPERATIONS;
+}
+
 int dynsel_mpi_transport_open(MPI_Comm ours, bool anybody_calls)
 {
     communicator = ours;
     anybody = anybody_calls;
     the_one = pthread_self();
+    data_tags = count_data_tags();
     (void)memset(failures, 0, sizeof(failures));
+    (void)memset(lost, 0, sizeof(lost));
     (void)memset(leaves, 0, sizeof(leaves));
     first_queued = queued = unsent = 0;
     oldest = here = taken = pumps = 0;
@@ -133,10 +148,21 @@ void dynsel_mpi_transport_close(bool clean)
     communicator = MPI_COMM_NULL;
 }
 
+/* What may wait for ever leaves its place: MPI reads it when that has another message, if ever. */
+static void drop(leaving *next)
+{
+    take_back(&next->request);
+    next->used = false;
+}
+
 /* Hands a message to MPI, which usually copies it: then its place is free. */
 static void hand_over(leaving *next)
 {
     int is_sent = 0;
+    if (next->dropped) {
+        next->used = false;
+        return;
+    }
     next->sent = true;
     const int code = MPI_Isend(&next->message, (int)next->bytes, MPI_BYTE, (int)next->rank,
                                next->tag, communicator, &next->request);
@@ -146,7 +172,10 @@ static void hand_over(leaving *next)
     }
     (void)note(MPI_Test(&next->request, &is_sent, MPI_STATUS_IGNORE), next->rank);
     next->used = is_sent == 0;
-    unsent += is_sent == 0 ? 1 : 0;
+    if (next->used && lost[next->rank]) {
+        drop(next);
+    }
+    unsent += next->used ? 1 : 0;
 }
 
 static void hand_over_queued(void)
@@ -164,6 +193,11 @@ static void look_for_sent(void)
     for (uint32_t i = 0; i < LEAVING && unsent != 0; i++) {
         int is_sent = 0;
         if (!leaves[i].used || !leaves[i].sent) {
+            continue;
+        }
+        if (leaves[i].dropped) {
+            drop(&leaves[i]);
+            unsent--;
             continue;
         }
         const int code = MPI_Test(&leaves[i].request, &is_sent, MPI_STATUS_IGNORE);
@@ -197,12 +231,29 @@ bool dynsel_mpi_send(uint32_t rank, const dynsel_mpi_message *message, size_t bo
     next->tag = tag;
     next->used = true;
     next->sent = false;
+    next->dropped = false;
     order[(first_queued + queued) % LEAVING] = place;
     queued++;
     if (dynsel_mpi_may_call()) {
         hand_over_queued();
     }
     return true;
+}
+
+void dynsel_mpi_transport_lose(uint32_t rank)
+{
+    lost[rank] = true;
+    for (uint32_t i = 0; i < LEAVING; i++) {
+        leaves[i].dropped = leaves[i].dropped || leaves[i].rank == rank;
+    }
+    if (dynsel_mpi_may_call()) {
+        look_for_sent();
+    }
+}
+
+bool dynsel_mpi_is_sending(void)
+{
+    return queued != 0 || unsent != 0;
 }
 
 /* True: it is there. A failure has no rank: the ranks are asked by their silence then. */
@@ -355,7 +406,7 @@ static bool count_ended(dynsel_mpi_transfer *transfer)
 
 static void begin_pieces(dynsel_mpi_transfer *transfer)
 {
-    const int tag = DYNSEL_MPI_TAG_DATA + (int)transfer->operation;
+    const int tag = DYNSEL_MPI_TAG_DATA + (int)(transfer->operation % data_tags);
     while (transfer->code == 0 && transfer->begun < transfer->bytes &&
            transfer->begun - transfer->ended < (size_t)DYNSEL_MPI_PIECES * PIECE_BYTES) {
         unsigned char *const data = transfer->data + transfer->begun;

@@ -62,7 +62,8 @@ bool dynsel_mpi_send(uint32_t rank, const dynsel_mpi_message *message, size_t bo
 const dynsel_mpi_message *dynsel_mpi_next_message(uint32_t *rank, size_t *body_bytes);
 void dynsel_mpi_took_message(void);
 
-/* Begins to send the data, or to receive them; `transfer` is not in use, and stays where it is. */
+/* Begins to send the data, or to receive them; `transfer` is not in use, and stays where it is.
+ * operation: the dynsel_mpi_data_number(). */
 void dynsel_mpi_transfer_begin(dynsel_mpi_transfer *transfer, uint32_t rank, uint32_t operation,
                                void *data, size_t bytes, bool sends);
 
@@ -72,6 +73,12 @@ dynsel_status dynsel_mpi_transfer_state(const dynsel_mpi_transfer *transfer);
 /* Takes back what MPI lets be taken back, at once or at the next pump of the thread that may; until
  * then it is `listed`. The memory may still be used where the other side is slow, and not lost. */
 void dynsel_mpi_transfer_abandon(dynsel_mpi_transfer *transfer);
+
+/* A rank is lost: no place stays occupied by messages to it, whether MPI can send them or not. */
+void dynsel_mpi_transport_lose(uint32_t rank);
+
+/* Whether messages to other ranks wait to be sent. */
+bool dynsel_mpi_is_sending(void);
 
 /* Moves everything on that can move, without waiting: tests and sends and receives. True: something
  * has arrived or ended since. In threads that may not call MPI: false. */

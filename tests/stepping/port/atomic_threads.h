@@ -19,7 +19,7 @@
 
 static inline uint32_t dynsel_word_load_relaxed(const dynsel_word *word)
 {
-    step_before(STEP_READS);
+    step_before_word(word, STEP_READS);
     return word->value;
 }
 
@@ -30,7 +30,7 @@ static inline uint32_t dynsel_word_load_acquire(const dynsel_word *word)
 
 static inline void dynsel_word_store_relaxed(dynsel_word *word, uint32_t value)
 {
-    step_before(STEP_WRITES);
+    step_before_word(word, STEP_WRITES);
     word->value = value;
 }
 
@@ -41,7 +41,7 @@ static inline void dynsel_word_store_release(dynsel_word *word, uint32_t value)
 
 static inline uint32_t dynsel_word_exchange(dynsel_word *word, uint32_t value)
 {
-    step_before(STEP_WRITES);
+    step_before_word(word, STEP_WRITES);
     const uint32_t before = word->value;
     word->value = value;
     return before;
@@ -49,7 +49,7 @@ static inline uint32_t dynsel_word_exchange(dynsel_word *word, uint32_t value)
 
 static inline uint32_t dynsel_word_add_relaxed(dynsel_word *word, uint32_t value)
 {
-    step_before(STEP_WRITES);
+    step_before_word(word, STEP_WRITES);
     const uint32_t before = word->value;
     word->value = before + value;
     return before;
@@ -62,7 +62,7 @@ static inline uint32_t dynsel_word_add_synchronized(dynsel_word *word, uint32_t 
 
 static inline bool dynsel_word_swap(dynsel_word *word, uint32_t *expected, uint32_t desired)
 {
-    step_before(STEP_WRITES);
+    step_before_word(word, STEP_WRITES);
     if (word->value != *expected) {
         *expected = word->value;
         return false;

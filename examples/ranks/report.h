@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The table at the end. */
+#ifndef RANKS_REPORT_H
+#define RANKS_REPORT_H
+
+#include <dynsel/dynsel.h>
+
+#include "strips.h"
+
+/** Which resource of which rank did what, and what went to the ranks and back. The policy is in
+ * use. */
+void report_shares(const dynsel_policy *policy, const strips_result *result);
+
+/** The ranks that were lost, a line each. */
+void report_lost(const dynsel_policy *policy, const strips_result *result);
+
+#endif
