@@ -27,7 +27,8 @@ static _Alignas(4096) unsigned char memory[64 << 20];
 static picture source, result;
 static strips_result done;
 
-/* What launchers say before MPI is initialized, so that one rank tells mistakes: Open MPI, MPICH. */
+/* So that one rank tells mistakes. The variables are those of Open MPI and MPICH: there is no MPI
+ * yet. */
 static bool is_first_rank(void)
 {
     const char *text = getenv("OMPI_COMM_WORLD_RANK");
