@@ -33,8 +33,8 @@ static inline bool dynsel_opencl_flush(dynsel_opencl_entry *entry)
 
 /* After an enqueue that nobody waits for yet. A flush takes about a seventh of a small command
  * group's time, so drivers that begin work without it get one for several, unless a wait has
- * flushed them; the next poll flushes the rest. Not for queues of the program, whose events other queues of
- * its own may wait for. */
+ * flushed them; the next poll flushes the rest. Not for queues of the program, whose events other
+ * queues of its own may wait for. */
 static inline void dynsel_opencl_flush_in_time(dynsel_opencl_entry *entry)
 {
     enum { MOST_UNFLUSHED = 2 * DYNSEL_MOST_ENDED };
