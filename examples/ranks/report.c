@@ -124,7 +124,7 @@ void report_shares(const dynsel_policy *policy, const strips_result *result)
     printf("\n%.1f Mpixel/s\n", table_speed(result->pixels, result->wall_ns));
 }
 
-void report_lost(const dynsel_policy *policy, const strips_result *result)
+bool report_lost(const dynsel_policy *policy, const strips_result *result)
 {
     uint64_t again = result->again;
     bool any_lost = false;
@@ -141,4 +141,5 @@ void report_lost(const dynsel_policy *policy, const strips_result *result)
     if (any_lost || again > 0) {
         printf("%llu strips were done again, elsewhere.\n", (unsigned long long)again);
     }
+    return any_lost;
 }
