@@ -59,9 +59,13 @@ static void print_line(const line *l, int width, const strips_result *result)
     char fitted[LONGEST_NAME + 8];
 
     table_fit(fitted, sizeof fitted, l->name, width);
-    printf("%6s  %-*s  %7llu  %5.1f %%  %8.1f  %8s  %8s\n", l->rank, width, fitted,
+    printf("%6s  %-*s  %7llu  %5.1f %%  %8.1f", l->rank, width, fitted,
            (unsigned long long)l->share->strips, table_percent(l->share->strips, result->strips),
-           (double)l->share->busy_ns / 1e6, l->in, l->back);
+           (double)l->share->busy_ns / 1e6);
+    if (l->in[0] != '\0') {
+        printf("  %8s  %8s", l->in, l->back);
+    }
+    printf("\n");
 }
 
 static void put_mib(char *text, size_t size, uint64_t bytes)
@@ -120,7 +124,7 @@ void report_shares(const dynsel_policy *policy, const strips_result *result)
     printf("\n%.1f Mpixel/s\n", table_speed(result->pixels, result->wall_ns));
 }
 
-void report_lost(const dynsel_policy *policy, const strips_result *result)
+bool report_lost(const dynsel_policy *policy, const strips_result *result)
 {
     uint64_t again = result->again;
     bool any_lost = false;
@@ -137,4 +141,5 @@ void report_lost(const dynsel_policy *policy, const strips_result *result)
     if (any_lost || again > 0) {
         printf("%llu strips were done again, elsewhere.\n", (unsigned long long)again);
     }
+    return any_lost;
 }

@@ -11,7 +11,7 @@
  * use. */
 void report_shares(const dynsel_policy *policy, const strips_result *result);
 
-/** The ranks that were lost, a line each. */
-void report_lost(const dynsel_policy *policy, const strips_result *result);
+/** The ranks that are known to be lost, a line each. Returns whether there are any. */
+bool report_lost(const dynsel_policy *policy, const strips_result *result);
 
 #endif

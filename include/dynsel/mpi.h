@@ -100,10 +100,13 @@ typedef struct dynsel_mpi_options {
     const void *communicator; /**< an MPI_Comm *; NULL: MPI_COMM_WORLD. It is duplicated. */
 } dynsel_mpi_options;
 
-/** The backends, one for each kind of form: the workers and serving threads of the other ranks,
- * which run the host's form of kernels, and their OpenCL devices. Their resources are among the
- * default resources of policies after dynsel_mpi_open(), in the order of the ranks. */
+/** The hosts of other ranks: their workers, or the threads that serve, which run the host's form of
+ * kernels. After dynsel_mpi_open() they are among the default resources of policies, in the order
+ * of the ranks. */
 extern dynsel_backend dynsel_mpi_backend;
+
+/** The OpenCL devices of other ranks, likewise: a backend of their own, because they run the other
+ * form of kernels. */
 extern dynsel_backend dynsel_mpi_device_backend;
 
 /**
@@ -113,9 +116,9 @@ extern dynsel_backend dynsel_mpi_device_backend;
  * options: copied; the lists stay in use until the end. NULL: all zero.
  * Errors: DYNSEL_E_INVALID (a list is NULL but not empty; a kernel or task without a name or form,
  *     or twice; a task with too large arguments; `own_thread` where MPI runs already; MPI was
- *     finalized), DYNSEL_E_BUSY (open already), DYNSEL_E_OUT_OF_SERVICE (a rank was lost or did not
- *     come before: it cannot begin again), DYNSEL_E_CONTEXT (the child of a fork() of a process that
- *     has called it), DYNSEL_E_UNSUPPORTED (the ranks have different builds, configurations or
+ *     finalized), DYNSEL_E_BUSY (open already), DYNSEL_E_OUT_OF_SERVICE (a rank was lost or did
+ *     not come before: it cannot begin again), DYNSEL_E_CONTEXT (the child of a fork() of a process
+ *     that has called it), DYNSEL_E_UNSUPPORTED (the ranks have different builds, configurations or
  *     lists: the text names the first difference, on every rank), DYNSEL_E_FULL
  *     (CONFIG_DYNSEL_MPI_RANKS, _MPI_RANK_RESOURCES), DYNSEL_E_TIMEOUT (a rank did not come within
  *     `silence_ns`), DYNSEL_E_DEVICE (MPI failed: `code` is its error code). All ranks that answer
@@ -139,8 +142,8 @@ uint32_t dynsel_mpi_rank_count(void);
  *
  * Errors: DYNSEL_E_INVALID (rank 0, or not open), DYNSEL_E_OUT_OF_SERVICE (nothing was heard of
  *     rank 0 for `idle_ns`; rank 0 has given this rank up, because it was silent; or MPI failed),
- *     and what the initialization of policies for its
- *     resources returns. It no longer serves after any of them.
+ *     and what the initialization of policies for its resources returns. It no longer serves
+ *     after any of them.
  * May block: yes, as long as it serves. It polls, and sleeps for up to 1 ms where nothing comes.
  * Context: the thread that called dynsel_mpi_open(); not task functions.
  */
@@ -152,8 +155,8 @@ DYNSEL_CHECKED dynsel_status dynsel_mpi_serve(void);
  * without (mpirun then reports what became of the lost rank).
  *
  * Errors: DYNSEL_E_INVALID (not open; not rank 0), DYNSEL_E_BUSY (a policy still uses a resource of
- *     another rank, or a buffer has a copy there; nothing was changed), DYNSEL_E_OUT_OF_SERVICE (it is closed, and a rank was lost
- *     before or now: the number is the first one).
+ *     another rank, or a buffer has a copy there; nothing was changed), DYNSEL_E_OUT_OF_SERVICE (it
+ *     is closed, and a rank was lost before or now: the number is the first one).
  * May block: until the others have ended, at most `silence_ns`.
  * Context: any thread; where MPI allows only one, that one. Not task functions.
  */

@@ -71,7 +71,8 @@
  * the device was given up, dynsel_buffer_deinit() tells that.
  *
  * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself:
- * there a flush follows each 32nd piece of work, and a poll that finds work that has not ended.
+ * there a flush follows each 64th piece of work since the last wait, and a poll that finds work
+ * that has not ended.
  *
  * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
  * device's own clock: it goes to a second queue with profiling, between markers that keep its place

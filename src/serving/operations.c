@@ -129,7 +129,7 @@ static void resolve(dynsel_served *dependent, uint32_t number, bool failed)
 
 static bool send(uint32_t number, const dynsel_error *error, const dynsel_served *operation)
 {
-    char text[DYNSEL_MPI_ERROR_BYTES + 1] = "";
+    char text[DYNSEL_MPI_ERROR_BYTES + 1] = {0};
     size_t length = 0;
     if (error->status != DYNSEL_OK) {
         length = dynsel_error_text(error, text, sizeof(text));

@@ -63,7 +63,8 @@ dynsel_status dynsel_served_order_read(dynsel_served_order *order, const dynsel_
         rest.left != header->after_count * sizeof(uint32_t)) {
         return refuse(header->operation);
     }
-    for (uint32_t number = 0; dynsel_served_reader_take(&rest, &number, sizeof(number));) {
+    uint32_t number = 0;
+    while (dynsel_served_reader_take(&rest, &number, sizeof(number))) {
         if (number >= DYNSEL_MPI_OPERATIONS || number == header->operation) {
             return refuse(header->operation);
         }

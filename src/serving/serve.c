@@ -128,28 +128,34 @@ static bool take(const dynsel_mpi_header *header, dynsel_served_reader body)
     }
 }
 
+/* True: a message was taken; false: there is none, or the first one stays. */
+static bool take_message(void)
+{
+    uint32_t rank = 0;
+    size_t body_bytes = 0;
+    const dynsel_mpi_message *const message = dynsel_mpi_next_message(&rank, &body_bytes);
+    if (message == NULL) {
+        return false;
+    }
+    if (rank == 0) {
+        heard_ns = round_ns;
+        const dynsel_mpi_header header = message->header;
+        if (!take(&header, dynsel_served_reader_of(message, body_bytes))) {
+            return false;
+        }
+    }
+    dynsel_mpi_took_message();
+    return true;
+}
+
 /* True: at least one was taken. */
 static bool take_messages(void)
 {
-    bool taken = false;
-    for (uint32_t i = 0; i < (uint32_t)MOST_MESSAGES; i++) {
-        uint32_t rank = 0;
-        size_t body_bytes = 0;
-        const dynsel_mpi_message *const message = dynsel_mpi_next_message(&rank, &body_bytes);
-        if (message == NULL) {
-            break;
-        }
-        if (rank == 0) {
-            heard_ns = round_ns;
-            const dynsel_mpi_header header = message->header;
-            if (!take(&header, dynsel_served_reader_of(message, body_bytes))) {
-                break;
-            }
-        }
-        dynsel_mpi_took_message();
-        taken = true;
+    uint32_t taken = 0;
+    while (taken < (uint32_t)MOST_MESSAGES && take_message()) {
+        taken++;
     }
-    return taken;
+    return taken != 0;
 }
 
 static bool look_at(dynsel_served *operation)

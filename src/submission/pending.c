@@ -127,9 +127,11 @@ static void leave_pending(bool counted)
 void dynsel_pending_publish(dynsel_slot *slot, uint32_t references, dynsel_initial_state initial)
 {
     slot->counted = false;
-    if (initial != DYNSEL_INITIAL_STARTING) {
-        enter_pending(slot);
+    if (DYNSEL_LIKELY(initial == DYNSEL_INITIAL_STARTING)) {
+        dynsel_slot_publish_unstarted(slot, DYNSEL_SLOT_STARTING | references);
+        return;
     }
+    enter_pending(slot);
     dynsel_slot_publish(
         slot, (initial == DYNSEL_INITIAL_WAITING ? DYNSEL_SLOT_WAITING : DYNSEL_SLOT_STARTING) |
                   references);

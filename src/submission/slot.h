@@ -255,6 +255,13 @@ static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
     (void)dynsel_marked_add(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
 }
 
+/* The same before a backend knows the token: no end can be marked, and nobody has a reference. */
+static inline void dynsel_slot_publish_unstarted(dynsel_slot *slot, uint32_t bits)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    dynsel_word_store_release(&slot->word, word + (bits - DYNSEL_SLOT_CLAIMED));
+}
+
 /* Takes a reference, if `needed` (HANDLE or LISTED; 0: nothing) is set in the slot. False: it is
  * not set. */
 bool dynsel_slot_ref(dynsel_slot *slot, uint32_t needed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child of rank 0 has no ranks: what belongs to the parent is refused, MPI is not called, policies
- * of its own work, and the parent goes on. */
+/* A child of rank 0 has no ranks: what belongs to the parent is refused, MPI is not called,
+ * policies of its own work, and the parent goes on. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <dynsel/dynsel.h>

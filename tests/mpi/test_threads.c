@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several threads of rank 0 submit tasks and command groups to other ranks at once. Where MPI allows
- * only one thread to call it, that one makes calls of the library meanwhile.
+ * Several threads of rank 0 submit tasks and command groups to other ranks at once. Where MPI
+ * allows only one thread to call it, that one makes calls of the library meanwhile.
  *
  * DYNSEL_TEST_LEVEL: the program initializes MPI itself, with this level. DYNSEL_TEST_OWN_THREAD: a
  * thread of the library calls MPI.

@@ -251,7 +251,7 @@ static void loss_is_learned_from_the_question(void **state)
 /* Only a driver that begins work by itself is flushed less often. */
 static void flushes_are_as_few_as_the_driver_allows(void **state)
 {
-    enum { EVERY = 32 };
+    enum { EVERY = 64 };
     (void)state;
     fake_opencl_set_new_events(CL_RUNNING);
     const uint32_t before = fake_opencl_calls("clFlush");
@@ -262,6 +262,23 @@ static void flushes_are_as_few_as_the_driver_allows(void **state)
     assert_int_equal(fake_opencl_calls("clGetEventInfo"), polls);
     assert_int_equal(fake_opencl_calls("clFlush") - before, MOST / EVERY);
     fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, wait_for_all());
+}
+
+/* The waits for many together that make room have flushed what was enqueued before them. */
+static void full_table_is_emptied_without_flushes(void **state)
+{
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    for (int i = 0; i < MOST; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    fake_opencl_finish_events(CL_COMPLETE);
+    const uint32_t before = fake_opencl_calls("clFlush");
+    for (int i = 0; i < MOST; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    assert_int_equal(fake_opencl_calls("clFlush"), before);
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
@@ -323,6 +340,8 @@ int main(void)
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows,
                                         set_up_prompt_driver, tear_down_groups),
+        cmocka_unit_test_setup_teardown(full_table_is_emptied_without_flushes, set_up_prompt_driver,
+                                        tear_down_groups),
         cmocka_unit_test_setup_teardown(wait_leaves_nothing_to_flush, set_up_prompt_driver,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(other_drivers_are_flushed_each_time, set_up_groups,

@@ -269,10 +269,10 @@ static void silent_rank_0_ends_serving(void **state)
     (void)state;
     char text[200];
     dynsel_mpi_options brief = options;
-    brief.idle_ns = 300000000;
+    brief.idle_ns = 1500000000;
     fake_begin(&brief, &host, 1);
     const uint64_t begin_ns = dynsel_now_ns();
-    while (dynsel_now_ns() - begin_ns < 600000000) {
+    while (dynsel_now_ns() - begin_ns < 2500000000) {
         fake_tell_ahead(DYNSEL_MPI_PING, 0);
         fake_let_pass(20);
     }

@@ -129,19 +129,19 @@ static dynsel_status pass(dynsel_backend *backend, void *own, dynsel_memory *mem
     const dynsel_mpi_data_body out = {.place = place_of(source, from, DYNSEL_ACCESS_READ),
                                       .peer = target};
     static const dynsel_mpi_exchange nothing = {.back = NULL};
-    dynsel_mpi_message messages[2];
-    dynsel_mpi_writer writers[2];
+    dynsel_mpi_message message;
+    dynsel_mpi_writer writer;
     (void)backend;
-    dynsel_mpi_write_begin(&writers[0], &messages[0], DYNSEL_MPI_BRING, 0);
-    dynsel_mpi_write(&writers[0], &in, sizeof in);
-    dynsel_mpi_write_after(&writers[0], after, after_count);
-    dynsel_mpi_write_begin(&writers[1], &messages[1], DYNSEL_MPI_FETCH, 0);
-    dynsel_mpi_write(&writers[1], &out, sizeof out);
+    dynsel_mpi_write_begin(&writer, &message, DYNSEL_MPI_BRING, 0);
+    dynsel_mpi_write(&writer, &in, sizeof in);
+    dynsel_mpi_write_after(&writer, after, after_count);
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
     dynsel_mpi_operation *const operation =
-        dynsel_mpi_begin_operation(target, &messages[0], writers[0].bytes, &nothing);
-    const bool joined = operation != NULL && dynsel_mpi_join_operation(
-                                                 operation, source, &messages[1], writers[1].bytes);
+        dynsel_mpi_begin_operation(target, &message, writer.bytes, &nothing);
+    dynsel_mpi_write_begin(&writer, &message, DYNSEL_MPI_FETCH, 0);
+    dynsel_mpi_write(&writer, &out, sizeof out);
+    const bool joined =
+        operation != NULL && dynsel_mpi_join_operation(operation, source, &message, writer.bytes);
     if (operation != NULL && !joined) {
         dynsel_mpi_release_operation(operation);
     }

@@ -103,7 +103,7 @@ static dynsel_mpi_operation *take_place(uint32_t rank)
     return operation;
 }
 
-static bool send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
+static bool send(uint32_t rank, const void *message, size_t body_bytes, int tag)
 {
     bool sent = false;
     for (uint32_t round = 0; !sent && !dynsel_mpi_is_lost(rank); round++) {
@@ -180,18 +180,15 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
 
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 {
-    dynsel_mpi_message message;
-    message.header = (dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation};
-    (void)send(rank, &message, 0, DYNSEL_MPI_TAG_MESSAGE);
+    const dynsel_mpi_header header = {.kind = (uint8_t)kind, .operation = operation};
+    (void)send(rank, &header, 0, DYNSEL_MPI_TAG_MESSAGE);
 }
 
 /* Does not wait for room. False: there was none. */
 static bool try_urgent(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation, uint32_t turn)
 {
-    dynsel_mpi_message message;
-    message.header =
-        (dynsel_mpi_header){.kind = (uint8_t)kind, .operation = operation, .turn = turn};
-    return dynsel_mpi_send(rank, &message, 0, DYNSEL_MPI_TAG_PING);
+    const dynsel_mpi_header header = {.kind = (uint8_t)kind, .operation = operation, .turn = turn};
+    return dynsel_mpi_send(rank, &header, 0, DYNSEL_MPI_TAG_PING);
 }
 
 static void tell_of_losses(uint32_t rank)

@@ -217,14 +217,14 @@ static uint32_t find_place(void)
     return place;
 }
 
-bool dynsel_mpi_send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
+bool dynsel_mpi_send(uint32_t rank, const void *message, size_t body_bytes, int tag)
 {
     const uint32_t place = find_place();
     if (place == LEAVING) {
         return false;
     }
     leaving *const next = &leaves[place];
-    next->bytes = sizeof(message->header) + body_bytes;
+    next->bytes = sizeof(dynsel_mpi_header) + body_bytes;
     DYNSEL_ASSERT(next->bytes <= sizeof(next->message));
     (void)memcpy(&next->message, message, next->bytes);
     next->rank = rank;

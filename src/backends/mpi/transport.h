@@ -53,9 +53,10 @@ void dynsel_mpi_transport_close(bool clean);
 /* Whether this thread may call MPI. */
 bool dynsel_mpi_may_call(void);
 
-/* Copies a message, and sends it. body_bytes: used bytes of `body`. tag: DYNSEL_MPI_TAG_MESSAGE or
- * _PING. False: the table of leaving messages is full; pump, and try again. */
-bool dynsel_mpi_send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag);
+/* Copies a message, and sends it. message: a dynsel_mpi_message; with 0 body_bytes its header is
+ * enough. body_bytes: used bytes of `body`. tag: DYNSEL_MPI_TAG_MESSAGE or _PING. False: the table
+ * of leaving messages is full; pump, and try again. */
+bool dynsel_mpi_send(uint32_t rank, const void *message, size_t body_bytes, int tag);
 
 /* The oldest message that has arrived, and its rank and used bytes of body; NULL: none. It stays
  * until dynsel_mpi_took_message(). Pings and their answers overtake. Reads what pump has found. */

@@ -32,13 +32,20 @@ static inline bool dynsel_opencl_flush(dynsel_opencl_entry *entry)
 }
 
 /* After an enqueue that nobody waits for yet. A flush takes about a seventh of a small command
- * group's time, so drivers that begin work without it get one for several; the next poll flushes
- * the rest. Not for queues of the program, whose events other queues of its own may wait for. */
+ * group's time, so drivers that begin work without it get one for several, unless a wait has
+ * flushed them; the next poll flushes the rest. Not for queues of the program, whose events other
+ * queues of its own may wait for. */
 static inline void dynsel_opencl_flush_in_time(dynsel_opencl_entry *entry)
 {
-    enum { MOST_UNFLUSHED = 32 };
-    if (!entry->begins_unflushed || entry->adopted ||
-        dynsel_word_add_synchronized(&entry->unflushed, 1) + 1 >= MOST_UNFLUSHED) {
+    enum { MOST_UNFLUSHED = 2 * DYNSEL_MOST_ENDED };
+    if (!entry->begins_unflushed || entry->adopted) {
+        (void)dynsel_opencl_flush(entry);
+        return;
+    }
+    /* no atomic addition: threads that enqueue at once may count too few, but never none */
+    const uint32_t unflushed = dynsel_word_load_relaxed(&entry->unflushed) + 1;
+    dynsel_word_store_release(&entry->unflushed, unflushed);
+    if (unflushed >= MOST_UNFLUSHED) {
         (void)dynsel_opencl_flush(entry);
     }
 }
