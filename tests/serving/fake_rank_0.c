@@ -40,7 +40,6 @@ static struct fake {
     int failure;
     uint32_t ends;
     bool clean;
-    bool told_of_loss;
     bool returned;
     dynsel_status status;
     char text[400];
@@ -61,6 +60,14 @@ static void *serve(void *unused)
     }
     pthread_mutex_unlock(&lock);
     return NULL;
+}
+
+static uint32_t locked(const uint32_t *number)
+{
+    pthread_mutex_lock(&lock);
+    const uint32_t value = *number;
+    pthread_mutex_unlock(&lock);
+    return value;
 }
 
 void fake_begin(const dynsel_mpi_options *options, const dynsel_resource *resources, uint32_t count)
@@ -114,17 +121,31 @@ dynsel_status fake_join(char *text, size_t bytes)
     return fake.status;
 }
 
+static bool has_bye(uint32_t number)
+{
+    (void)number;
+    return fake.returned || fake.byes != 0;
+}
+
 void fake_end(void)
 {
+    fake_end_all(true);
+}
+
+void fake_end_all(bool clean)
+{
     fake_tell(DYNSEL_MPI_END, DYNSEL_MPI_NO_MORE);
-    fake_tell(DYNSEL_MPI_END, DYNSEL_MPI_END_CLEAN);
+    wait_until(has_bye, 0, "a farewell");
+    fake_let_pass(20);
+    assert_false(fake_ended()); /* before it may */
+    fake_tell(DYNSEL_MPI_END, clean ? DYNSEL_MPI_END_CLEAN : DYNSEL_MPI_END_LOSSES);
     const dynsel_status status = fake_join(NULL, 0);
     if (status != DYNSEL_OK) {
         fail_msg("it served until %s", fake.text);
     }
     assert_int_equal(fake.byes, 1);
     assert_int_equal(fake.ends, 1);
-    assert_true(fake.clean != fake.told_of_loss);
+    assert_int_equal(fake.clean, clean);
     assert_int_equal(fake.answer_count, 0);
 }
 
@@ -135,7 +156,7 @@ bool fake_ended_clean(void)
 
 bool fake_ended(void)
 {
-    return fake.ends == 1;
+    return locked(&fake.ends) == 1;
 }
 
 void fake_push_from(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes)
@@ -175,23 +196,16 @@ void fake_push_ahead(const dynsel_mpi_message *message, size_t body_bytes)
 
 void fake_tell(dynsel_mpi_kind kind, uint32_t operation)
 {
-    const dynsel_mpi_message message = {.header = {.kind = (uint8_t)kind, .operation = operation}};
+    const dynsel_mpi_message message = {
+        .header = {.kind = (uint8_t)kind, .operation = operation, .turn = FAKE_TURN}};
     fake_push(&message, 0);
 }
 
 void fake_tell_ahead(dynsel_mpi_kind kind, uint32_t operation)
 {
-    const dynsel_mpi_message message = {.header = {.kind = (uint8_t)kind, .operation = operation}};
-    fake.told_of_loss = fake.told_of_loss || kind == DYNSEL_MPI_LOST;
+    const dynsel_mpi_message message = {
+        .header = {.kind = (uint8_t)kind, .operation = operation, .turn = FAKE_TURN}};
     fake_push_ahead(&message, 0);
-}
-
-static uint32_t locked(const uint32_t *number)
-{
-    pthread_mutex_lock(&lock);
-    const uint32_t value = *number;
-    pthread_mutex_unlock(&lock);
-    return value;
 }
 
 uint32_t fake_line(void)
@@ -400,20 +414,19 @@ void dynsel_mpi_end(bool clean)
     pthread_mutex_unlock(&lock);
 }
 
-bool dynsel_mpi_may_call(void)
+void dynsel_mpi_transport_lose(uint32_t rank)
 {
-    return true;
+    (void)rank;
 }
 
-/* What is sent has left. */
 bool dynsel_mpi_is_sending(void)
 {
     return false;
 }
 
-void dynsel_mpi_transport_lose(uint32_t rank)
+bool dynsel_mpi_may_call(void)
 {
-    (void)rank;
+    return true;
 }
 
 int dynsel_mpi_failure_of(uint32_t rank)
@@ -424,9 +437,8 @@ int dynsel_mpi_failure_of(uint32_t rank)
     return code;
 }
 
-bool dynsel_mpi_send(uint32_t rank, const void *sent, size_t body_bytes, int tag)
+bool dynsel_mpi_send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
 {
-    const dynsel_mpi_message *const message = sent;
     pthread_mutex_lock(&lock);
     const bool fits = !fake.blocked && fake.answer_count < ANSWERS;
     if (fits && rank == 0 && message->header.kind == DYNSEL_MPI_DONE &&
@@ -471,9 +483,10 @@ void dynsel_mpi_took_message(void)
     pthread_mutex_unlock(&lock);
 }
 
-void dynsel_mpi_transfer_begin(dynsel_mpi_transfer *transfer, uint32_t rank, uint32_t operation,
+void dynsel_mpi_transfer_begin(dynsel_mpi_transfer *transfer, uint32_t rank, uint32_t number,
                                void *data, size_t bytes, bool sends)
 {
+    const uint32_t operation = number % DYNSEL_MPI_OPERATIONS;
     pthread_mutex_lock(&lock);
     *transfer = (dynsel_mpi_transfer){
         .data = data, .bytes = bytes, .rank = rank, .operation = operation, .sends = sends};

@@ -16,7 +16,7 @@
 
 #include "backends/mpi/protocol.h"
 
-enum { FAKE_RANK = 2, FAKE_RANKS = 4 };
+enum { FAKE_RANK = 2, FAKE_RANKS = 4, FAKE_TURN = 1 /* of all operations */ };
 
 /* An answer. */
 typedef struct fake_done {
@@ -37,6 +37,7 @@ dynsel_status fake_join(char *text, size_t bytes);
 
 /* Sends DYNSEL_MPI_END, joins, and checks that all ended well. */
 void fake_end(void);
+void fake_end_all(bool clean); /* false: a rank was lost */
 
 /* Whether dynsel_mpi_end() was called, and how. */
 bool fake_ended_clean(void);

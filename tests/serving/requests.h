@@ -15,8 +15,10 @@ typedef struct request {
 static inline void request_begin(request *r, dynsel_mpi_kind kind, uint32_t resource,
                                  uint32_t operation)
 {
-    r->message.header = (dynsel_mpi_header){
-        .kind = (uint8_t)kind, .resource = (uint8_t)resource, .operation = operation};
+    r->message.header = (dynsel_mpi_header){.kind = (uint8_t)kind,
+                                            .resource = (uint8_t)resource,
+                                            .operation = operation,
+                                            .turn = FAKE_TURN};
     r->bytes = 0;
 }
 

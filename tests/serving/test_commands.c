@@ -390,6 +390,20 @@ static void abandoned_data_are_out_of_service(void **state)
     assert_int_equal(fake_wait(1).status, DYNSEL_E_DEPENDENCY);
 }
 
+static void data_may_be_abandoned_before_they_come(void **state)
+{
+    (void)state;
+    request r;
+    fake_tell_ahead(DYNSEL_MPI_ABANDON, 0);
+    data_begin(&r, DYNSEL_MPI_BRING, 0, words_at(0), PEER);
+    request_push(&r);
+    assert_int_equal(fake_wait(0).status, DYNSEL_E_OUT_OF_SERVICE);
+    r.message.header.turn++; /* the next use of the number is another one */
+    request_push(&r);
+    fake_give_data(0, words, sizeof words);
+    assert_int_equal(fake_wait(0).status, DYNSEL_OK);
+}
+
 /* What is held in the line waits for data of the lost rank. */
 static void lost_rank_frees_the_line(void **state)
 {
@@ -407,6 +421,7 @@ static void lost_rank_frees_the_line(void **state)
     assert_int_equal(fake_wait(1).status, DYNSEL_E_OUT_OF_SERVICE);
     fake_give_data(2, words, sizeof words);
     assert_int_equal(fake_wait(2).status, DYNSEL_OK);
+    fake_end_all(false);
 }
 
 static void kernel_is_prepared_or_fails(void **state)
@@ -537,7 +552,8 @@ int main(void)
         TEST(place_holds_ranges_of_different_sizes),
         TEST(release_waits_for_what_uses_the_copy),
         TEST(abandoned_data_are_out_of_service),
-        TEST(lost_rank_frees_the_line),
+        TEST(data_may_be_abandoned_before_they_come),
+        cmocka_unit_test_setup(lost_rank_frees_the_line, set_up),
         TEST(kernel_is_prepared_or_fails),
         TEST(places_outside_of_the_memory_are_refused),
         TEST(wrong_launches_are_refused),

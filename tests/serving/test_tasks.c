@@ -296,6 +296,17 @@ static void failure_of_mpi_with_rank_0_ends_serving(void **state)
     assert_false(fake_ended_clean());
 }
 
+static void loss_of_this_rank_ends_serving(void **state)
+{
+    (void)state;
+    char text[200];
+    begin_on_host();
+    fake_tell_ahead(DYNSEL_MPI_LOST, FAKE_RANK);
+    assert_int_equal(fake_join(text, sizeof text), DYNSEL_E_OUT_OF_SERVICE);
+    assert_true(!CONFIG_DYNSEL_ERROR_TEXTS || text_contains(text, "given this rank up"));
+    assert_false(fake_ended_clean());
+}
+
 static void neither_rank_0_nor_a_closed_one_serves(void **state)
 {
     (void)state;
@@ -409,6 +420,7 @@ int main(void)
         cmocka_unit_test(ping_is_answered),
         cmocka_unit_test(silent_rank_0_ends_serving),
         cmocka_unit_test(failure_of_mpi_with_rank_0_ends_serving),
+        cmocka_unit_test(loss_of_this_rank_ends_serving),
         cmocka_unit_test(neither_rank_0_nor_a_closed_one_serves),
         cmocka_unit_test(resource_without_a_backend_fails_the_begin),
 #if CONFIG_DYNSEL_BACKEND_THREADS
