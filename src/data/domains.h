@@ -54,7 +54,7 @@ static inline dynsel_domain dynsel_domain_ask(dynsel_backend *backend, void *own
 }
 
 /* The backend whose name its domains have in the table. */
-static inline dynsel_backend *dynsel_domains_of(const dynsel_backend *backend)
+static inline dynsel_backend *dynsel_domains_of(dynsel_backend *backend)
 {
 #if CONFIG_DYNSEL_BACKEND_MPI
     const dynsel_memory_ops *const memory = backend->ops->memory;
@@ -62,12 +62,12 @@ static inline dynsel_backend *dynsel_domains_of(const dynsel_backend *backend)
         return memory->domains_of;
     }
 #endif
-    return (dynsel_backend *)(uintptr_t)backend;
+    return backend;
 }
 
 /* The place in the table + 1; DYNSEL_HOST_DOMAIN: none, also if the domain is not entered yet (see
  * src/data/enter_domain.h). */
-static inline uint32_t dynsel_domain_find(const dynsel_backend *backend, uint32_t number)
+static inline uint32_t dynsel_domain_find(dynsel_backend *backend, uint32_t number)
 {
     const dynsel_backend *const owner = dynsel_domains_of(backend);
     for (uint32_t i = 0; number != 0 && i < dynsel_domain_count; i++) {

@@ -397,12 +397,18 @@ static bool holds_nothing(const dynsel_slot *slot)
 
 static void register_pending_ops(void)
 {
-    static const dynsel_pending_ops pending_ops = {.progress = start_all_pending,
-                                                   .find_dependency = name_dependency,
-                                                   .ended = note_end,
-                                                   .holds = holds_nothing,
-                                                   .leave = leave_nothing,
-                                                   .moved = note_move};
+    static const dynsel_pending_ops pending_ops = {
+        .progress = start_all_pending,
+        .find_dependency = name_dependency,
+        .ended = note_end,
+        .holds = holds_nothing,
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+        .is_withdrawn = holds_nothing,
+#endif
+
+        .leave = leave_nothing,
+        .moved = note_move
+    };
     dynsel_pending_register(&pending_ops);
 }
 

@@ -138,6 +138,10 @@ static const dynsel_pending_ops pending_ops = {.progress = progress,
                                                .find_dependency = dependency,
                                                .ended = note_end,
                                                .holds = hold_nothing,
+#if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
+                                               .is_withdrawn = hold_nothing,
+#endif
+
                                                .leave = leave};
 
 static dynsel_slot *claim(void)

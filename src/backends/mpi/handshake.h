@@ -9,9 +9,9 @@
 #include <dynsel/status.h>
 
 /* Compares the builds and the lists of all ranks, and lets rank 0 know the resources of the others.
- * Collective. own: how this rank judges its own options; all ranks fail if one does. Fills in
+ * Collective. status: how this rank judges its own options; all ranks fail if one does. Fills in
  * dynsel_mpi_ranks on rank 0. deadline_ns: on the clock of dynsel_now_ns(). */
-dynsel_status dynsel_mpi_shake_hands(MPI_Comm communicator, dynsel_status own,
+dynsel_status dynsel_mpi_shake_hands(MPI_Comm communicator, dynsel_status status,
                                      uint64_t deadline_ns);
 
 /* MPI_Comm_dup() with a limit. */

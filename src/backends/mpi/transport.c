@@ -46,7 +46,7 @@ typedef struct arriving {
 
 dynsel_spinlock dynsel_mpi_lock;
 
-static MPI_Comm communicator = MPI_COMM_NULL;
+static MPI_Comm comm = MPI_COMM_NULL;
 static bool anybody;      /* may call MPI */
 static pthread_t the_one; /* else only this thread */
 static int failures[CONFIG_DYNSEL_MPI_RANKS];
@@ -89,8 +89,8 @@ static bool note(int code, uint32_t rank)
 static int expect(arriving *next, int tag)
 {
     next->here = false;
-    return MPI_Irecv(&next->message, sizeof(next->message), MPI_BYTE, MPI_ANY_SOURCE, tag,
-                     communicator, &next->request);
+    return MPI_Irecv(&next->message, sizeof(next->message), MPI_BYTE, MPI_ANY_SOURCE, tag, comm,
+                     &next->request);
 }
 
 /* MPI promises 32767 at least. */
@@ -103,9 +103,9 @@ static uint32_t count_data_tags(void)
     return tags - tags % DYNSEL_MPI_OPERATIONS;
 }
 
-int dynsel_mpi_transport_open(MPI_Comm ours, bool anybody_calls)
+int dynsel_mpi_transport_open(MPI_Comm communicator, bool anybody_calls)
 {
-    communicator = ours;
+    comm = communicator;
     anybody = anybody_calls;
     the_one = pthread_self();
     data_tags = count_data_tags();
@@ -143,9 +143,9 @@ void dynsel_mpi_transport_close(bool clean)
                 (void)MPI_Wait(&leaves[i].request, MPI_STATUS_IGNORE);
             }
         }
-        (void)MPI_Comm_free(&communicator);
+        (void)MPI_Comm_free(&comm);
     }
-    communicator = MPI_COMM_NULL;
+    comm = MPI_COMM_NULL;
 }
 
 /* What may wait for ever leaves its place: MPI reads it when that has another message, if ever. */
@@ -165,7 +165,7 @@ static void hand_over(leaving *next)
     }
     next->sent = true;
     const int code = MPI_Isend(&next->message, (int)next->bytes, MPI_BYTE, (int)next->rank,
-                               next->tag, communicator, &next->request);
+                               next->tag, comm, &next->request);
     if (!note(code, next->rank)) {
         next->used = false;
         return;
@@ -414,8 +414,8 @@ static void begin_pieces(dynsel_mpi_transfer *transfer)
         MPI_Request *const request = request_at(transfer, transfer->begun);
         const int code =
             transfer->sends
-                ? MPI_Isend(data, bytes, MPI_BYTE, (int)transfer->rank, tag, communicator, request)
-                : MPI_Irecv(data, bytes, MPI_BYTE, (int)transfer->rank, tag, communicator, request);
+                ? MPI_Isend(data, bytes, MPI_BYTE, (int)transfer->rank, tag, comm, request)
+                : MPI_Irecv(data, bytes, MPI_BYTE, (int)transfer->rank, tag, comm, request);
         transfer->code = note(code, transfer->rank) ? 0 : code;
         transfer->begun += (size_t)bytes;
     }
