@@ -437,8 +437,9 @@ int dynsel_mpi_failure_of(uint32_t rank)
     return code;
 }
 
-bool dynsel_mpi_send(uint32_t rank, const dynsel_mpi_message *message, size_t body_bytes, int tag)
+bool dynsel_mpi_send(uint32_t rank, const void *sent, size_t body_bytes, int tag)
 {
+    const dynsel_mpi_message *const message = sent;
     pthread_mutex_lock(&lock);
     const bool fits = !fake.blocked && fake.answer_count < ANSWERS;
     if (fits && rank == 0 && message->header.kind == DYNSEL_MPI_DONE &&
