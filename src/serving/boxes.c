@@ -136,14 +136,17 @@ static bool is_empty(const dynsel_box *box)
     return box->size[0] == 0 || box->size[1] == 0 || box->size[2] == 0;
 }
 
-/* Whether all bytes of the box lie in the copy. */
+/* Whether all bytes of the box lie in the copy, and none twice: else it could have any number of
+ * rows. */
 static bool is_inside(const dynsel_box *box, uint64_t bytes)
 {
     size_t end = box->first;
     if (is_empty(box)) {
         return true;
     }
-    return add_steps(&end, box->size[0] - 1, box->slice_pitch) &&
+    return (box->size[1] == 1 || box->row_pitch >= box->size[2]) &&
+           (box->size[0] == 1 || box->slice_pitch >= box->size[2]) &&
+           add_steps(&end, box->size[0] - 1, box->slice_pitch) &&
            add_steps(&end, box->size[1] - 1, box->row_pitch) && add_steps(&end, box->size[2], 1) &&
            end <= bytes;
 }
