@@ -216,8 +216,7 @@ static void bring(void)
 
 static void check(unsigned times)
 {
-    const matmul_tiles all = {
-        .tiles = options.tiles, .tile = options.tile, .tile_at = elements_of};
+    const matmul_tiles all = {.tiles = options.tiles, .tile = options.tile, .tile_at = elements_of};
     const size_t first = MATMUL_C * options.tiles * options.tiles;
     for (size_t i = first; i < buffer_count(); i++) {
         peer_acquire(tiles[i].handle, STARPU_R);
@@ -315,10 +314,10 @@ int main(int argc, char **argv)
 {
     int level = 0;
     log_set_program("starpu-ranks-matmul");
-    ranks_parse(argc, argv,
-                &(arguments){
-                    .program = log_program(), .about = ABOUT, .notes = NOTES, .own = own_options},
-                &options, STARPU_MAXCPUS);
+    ranks_parse(
+        argc, argv,
+        &(arguments){.program = log_program(), .about = ABOUT, .notes = NOTES, .own = own_options},
+        &options, STARPU_MAXCPUS);
     (void)setenv("STARPU_COMM_STATS", "1", 1); /* for print_moved() */
     (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);

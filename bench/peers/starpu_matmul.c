@@ -63,10 +63,9 @@ static void add_pieces(void)
         for (size_t i = 0; i < own.tiles; i++) {
             for (size_t j = 0; j < own.tiles; j++) {
                 const uint32_t c = buffers[MATMUL_C][i][j];
-                peer_graph_add(&product,
-                               &(peer_piece){.call = &call,
-                                             .buffers = {c, buffers[MATMUL_A][i][k],
-                                                         buffers[MATMUL_B][k][j]}});
+                peer_graph_add(&product, &(peer_piece){.call = &call,
+                                                       .buffers = {c, buffers[MATMUL_A][i][k],
+                                                                   buffers[MATMUL_B][k][j]}});
                 peer_graph_bring(&product, c);
             }
         }

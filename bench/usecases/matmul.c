@@ -16,7 +16,8 @@ static struct {
     uint64_t tiles;
     uint64_t tile;
     uint64_t passes;
-} own = {.tiles = MATMUL_GRAPH_MOST_TILES < 4 ? MATMUL_GRAPH_MOST_TILES : 4, .tile = 128, .passes = 20};
+} own = {
+    .tiles = MATMUL_GRAPH_MOST_TILES < 4 ? MATMUL_GRAPH_MOST_TILES : 4, .tile = 128, .passes = 20};
 
 static const argument own_options[] = {
     {"--tiles", "N", "in each dimension", &own.tiles, 1, MATMUL_GRAPH_MOST_TILES, NULL},

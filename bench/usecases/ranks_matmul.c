@@ -164,8 +164,8 @@ static void print_ranks(void)
     for (uint32_t rank = 0; rank < MOST_RANKS; rank++) {
         print_rank(rank, &moved, &passed);
     }
-    (void)printf("  together %.2f MB from and to rank 0, and %.2f MB passed between others\n", moved,
-                 passed);
+    (void)printf("  together %.2f MB from and to rank 0, and %.2f MB passed between others\n",
+                 moved, passed);
 }
 
 static void add_remote(void)
@@ -235,10 +235,10 @@ int main(int argc, char **argv)
     int rank = 0;
     int count = 0;
     log_set_program(argv[0]);
-    ranks_parse(argc, argv,
-                &(arguments){
-                    .program = log_program(), .about = ABOUT, .notes = NOTES, .own = own_options},
-                &options, CONFIG_DYNSEL_THREADS_WORKERS);
+    ranks_parse(
+        argc, argv,
+        &(arguments){.program = log_program(), .about = ABOUT, .notes = NOTES, .own = own_options},
+        &options, CONFIG_DYNSEL_THREADS_WORKERS);
     (void)MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &count);
