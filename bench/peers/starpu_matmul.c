@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tiled product of matrices through StarPU. */
-#include <stdlib.h>
-
 #include "../usecases/log.h"
 #include "../usecases/matmul_kernel.h"
-#include "../usecases/memory.h"
-#include "../usecases/random.h"
+#include "../usecases/matmul_tiles.h"
 #include "starpu_graph.h"
 
-enum { MOST_TILES = 16, MATRICES = 3, A = 0, B = 1, C = 2, MOST_VALUE = 7, MOST_WEIGHT = 1023 };
+enum { MOST_TILES = 16 };
 
 static struct {
     uint64_t tiles;
@@ -25,7 +22,7 @@ static const argument own_options[] = {
 static void check(void);
 
 static peer_graph product = {.name = "matmul", .unit = "GFLOP", .check = check};
-static uint32_t buffers[MATRICES][MOST_TILES][MOST_TILES];
+static uint32_t buffers[MATMUL_MATRICES][MOST_TILES][MOST_TILES];
 static uint64_t check_seed;
 
 static void matmul_on_host(void *const data[], const peer_call *call)
@@ -37,7 +34,7 @@ static peer_kernel matmul = {
     .name = "matmul",
     .source = MATMUL_SOURCE,
     .host = matmul_on_host,
-    .buffers = MATRICES,
+    .buffers = MATMUL_MATRICES,
     .values = 1,
     .modes = {STARPU_RW, STARPU_R, STARPU_R},
 };
@@ -47,14 +44,13 @@ static peer_call call = {.kernel = &matmul};
 static void open_matrices(uint64_t seed)
 {
     const size_t elements = own.tile * own.tile;
-    for (int matrix = 0; matrix < MATRICES; matrix++) {
+    for (int matrix = 0; matrix < MATMUL_MATRICES; matrix++) {
         for (size_t i = 0; i < own.tiles; i++) {
             for (size_t j = 0; j < own.tiles; j++) {
                 const uint32_t buffer = peer_graph_add_buffer(&product, elements);
-                float *initial = product.buffers[buffer].initial;
                 buffers[matrix][i][j] = buffer;
-                for (size_t k = 0; k < elements && matrix != C; k++) {
-                    initial[k] = (float)(random_next(&seed) % (MOST_VALUE + 1));
+                if (matrix != MATMUL_C) {
+                    matmul_tiles_fill(product.buffers[buffer].initial, elements, &seed);
                 }
             }
         }
@@ -66,56 +62,29 @@ static void add_pieces(void)
     for (size_t k = 0; k < own.tiles; k++) {
         for (size_t i = 0; i < own.tiles; i++) {
             for (size_t j = 0; j < own.tiles; j++) {
-                const uint32_t c = buffers[C][i][j];
-                peer_graph_add(&product,
-                               &(peer_piece){.call = &call,
-                                             .buffers = {c, buffers[A][i][k], buffers[B][k][j]}});
+                const uint32_t c = buffers[MATMUL_C][i][j];
+                peer_graph_add(&product, &(peer_piece){.call = &call,
+                                                       .buffers = {c, buffers[MATMUL_A][i][k],
+                                                                   buffers[MATMUL_B][k][j]}});
                 peer_graph_bring(&product, c);
             }
         }
     }
 }
 
-/* to = matrix * from, in plain C; all numbers are whole, and so small that double is exact. */
-static void multiply(int matrix, const double *from, double *to)
+static const float *tile_at(int matrix, size_t row, size_t column)
 {
-    const size_t n = own.tile;
-    for (size_t row = 0; row < own.tiles * n; row++) {
-        to[row] = 0;
-        for (size_t column = 0; column < own.tiles; column++) {
-            const peer_buffer *b = &product.buffers[buffers[matrix][row / n][column]];
-            const float *tile = matrix == C ? b->data : b->initial;
-            for (size_t k = 0; k < n; k++) {
-                to[row] += tile[row % n * n + k] * from[column * n + k];
-            }
-        }
-    }
+    const peer_buffer *b = &product.buffers[buffers[matrix][row][column]];
+    return matrix == MATMUL_C ? b->data : b->initial;
 }
 
-/* Compares C * x with A * (B * x) for random whole numbers x, which costs less than another product
- * of the matrices. */
 static void check(void)
 {
-    const size_t n = own.tiles * own.tile;
-    double *x = memory_allocate(n * sizeof *x);
-    double *b_x = memory_allocate(n * sizeof *b_x);
-    double *a_b_x = memory_allocate(n * sizeof *a_b_x);
-    double *c_x = memory_allocate(n * sizeof *c_x);
-    for (size_t i = 0; i < n; i++) {
-        x[i] = (double)(random_next(&check_seed) % (MOST_WEIGHT + 1));
+    const matmul_tiles tiles = {.tiles = own.tiles, .tile = own.tile, .tile_at = tile_at};
+    const size_t row = matmul_tiles_wrong_row(&tiles, 1, &check_seed);
+    if (row != own.tiles * own.tile) {
+        log_exit(STATUS_FAILED, "a wrong result: matmul, row %zu of C", row);
     }
-    multiply(B, x, b_x);
-    multiply(A, b_x, a_b_x);
-    multiply(C, x, c_x);
-    for (size_t i = 0; i < n; i++) {
-        if (c_x[i] != a_b_x[i]) {
-            log_exit(STATUS_FAILED, "a wrong result: matmul, row %zu of C", i);
-        }
-    }
-    free(x);
-    free(b_x);
-    free(a_b_x);
-    free(c_x);
 }
 
 static void run(const peer_options *options)
@@ -125,9 +94,9 @@ static void run(const peer_options *options)
     call.global[0] = own.tile;
     call.global[1] = own.tile;
     check_seed = options->seed;
-    product.units = 2.0 * (double)(pieces * own.tile * own.tile * own.tile) / 1e9;
+    product.units = matmul_tiles_gflop(own.tiles, own.tile);
     peer_prepare(&matmul);
-    peer_graph_open(&product, MATRICES * own.tiles * own.tiles, pieces);
+    peer_graph_open(&product, MATMUL_MATRICES * own.tiles * own.tiles, pieces);
     open_matrices(options->seed);
     add_pieces();
     peer_graph_measure(&product, own.passes);

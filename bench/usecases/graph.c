@@ -78,7 +78,7 @@ static dynsel_status group(dynsel_handler *handler, void *args)
     return dynsel_parallel_for(handler, kind->kernel, kind->global, local, NULL);
 }
 
-void graph_submit(graph *g, dynsel_policy *policy, size_t piece)
+uint32_t graph_submit(graph *g, dynsel_policy *policy, size_t piece)
 {
     const graph_piece *what = &g->pieces[piece];
     const char *name = g->kinds[what->kind].kernel->name;
@@ -92,6 +92,7 @@ void graph_submit(graph *g, dynsel_policy *policy, size_t piece)
         }
     }
     log_check(dynsel_submission_release(&submission) == DYNSEL_OK, name);
+    return submission.index;
 }
 
 void graph_renew(graph *g, uint32_t buffer)
