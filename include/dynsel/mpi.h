@@ -144,7 +144,7 @@ uint32_t dynsel_mpi_rank_count(void);
  *     rank 0 for `idle_ns`; rank 0 has given this rank up, because it was silent; or MPI failed),
  *     and what the initialization of policies for its resources returns. It no longer serves
  *     after any of them.
- * May block: yes, as long as it serves. It polls, and sleeps for up to 1 ms where nothing comes.
+ * May block: yes, as long as it serves. It polls, and sleeps for up to 0.2 ms where nothing comes.
  * Context: the thread that called dynsel_mpi_open(); not task functions.
  */
 DYNSEL_CHECKED dynsel_status dynsel_mpi_serve(void);

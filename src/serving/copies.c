@@ -145,6 +145,7 @@ static dynsel_status begin(const dynsel_mpi_header *header, dynsel_served_reader
         dynsel_served_begin(header, DYNSEL_SERVED_OPENING, dynsel_now_ns());
     dynsel_served_order_keep(&order, operation);
     operation->place = data.place.copy;
+    (void)memset(&operation->of.data, 0, sizeof(operation->of.data));
     operation->of.data.peer = data.peer;
     operation->of.data.sends = sends;
     if (sends) {

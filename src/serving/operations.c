@@ -60,7 +60,7 @@ dynsel_served *dynsel_served_begin(const dynsel_mpi_header *header, dynsel_serve
 {
     dynsel_served *const operation = &operations[header->operation];
     DYNSEL_ASSERT(operation->state == (uint8_t)DYNSEL_SERVED_NOTHING);
-    (void)memset(operation, 0, sizeof(*operation));
+    (void)memset(operation, 0, offsetof(dynsel_served, of)); /* who uses the rest sets it */
     operation->state = (uint8_t)state;
     operation->kind = header->kind;
     operation->resource = header->resource;

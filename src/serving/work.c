@@ -95,6 +95,46 @@ static dynsel_status check_task(const dynsel_mpi_header *header, dynsel_served_r
     return DYNSEL_OK;
 }
 
+static void note_end(dynsel_served *operation)
+{
+    uint64_t *const last_end = &last_ends[operation->resource];
+    const uint64_t now = dynsel_now_ns();
+    const uint64_t begin = operation->since_ns > *last_end ? operation->since_ns : *last_end;
+    operation->took_ns = now - begin;
+    *last_end = now;
+}
+
+static void end(dynsel_served *operation, dynsel_status status)
+{
+    const dynsel_error error =
+        status == DYNSEL_OK ? (dynsel_error){.status = DYNSEL_OK} : *dynsel_last_error();
+    dynsel_served_end(operation, status == DYNSEL_OK ? NULL : &error);
+}
+
+bool dynsel_serving_look(dynsel_served *operation)
+{
+    if (dynsel_submission_poll(&operation->of.submission) == DYNSEL_E_AGAIN) {
+        return false;
+    }
+    note_end(operation);
+    dynsel_status status = dynsel_wait(&operation->of.submission);
+    if (operation->dependency_failed) {
+        status = DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), DYNSEL_E_DEPENDENCY,
+                                DYNSEL_TEXT("data that it uses did not arrive"), 0);
+    }
+    end(operation, status);
+    return true;
+}
+
+/* In this thread, without a handle: 0.15 us less of the 1.9 us from rank 0 and back. */
+static void run_here(dynsel_served *operation, const dynsel_task *task)
+{
+    const dynsel_status status =
+        dynsel_submit_and_wait(&policies[operation->resource].policy, task);
+    note_end(operation);
+    end(operation, status);
+}
+
 dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served_reader body)
 {
     dynsel_mpi_task_body task = {.bytes = 0};
@@ -108,10 +148,13 @@ dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served
     }
     (void)memcpy(place->bytes, body.next, task.bytes);
     const dynsel_mpi_task *const ours = &dynsel_mpi.options.tasks[task.task];
+    const dynsel_task work = {.function = ours->function, .args = place->bytes};
+    const bool is_here = dynsel_mpi.resources[header->resource].backend->ops->only_calls;
     const uint64_t begin_ns = dynsel_now_ns();
     dynsel_submission submission = {0};
-    status = dynsel_try_submit(&policies[header->resource].policy,
-                               &DYNSEL_TASK(ours->function, place->bytes), &submission);
+    if (!is_here) {
+        status = dynsel_try_submit(&policies[header->resource].policy, &work, &submission);
+    }
     if (status != DYNSEL_OK) {
         return dynsel_served_may_make_room(status) ? DYNSEL_E_AGAIN : status;
     }
@@ -120,36 +163,10 @@ dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served
     operation->back = place->bytes;
     operation->back_bytes = ours->comes_back ? task.bytes : 0;
     operation->of.submission = submission;
-    (void)dynsel_serving_look(operation); /* work in the caller is complete */
+    if (is_here) {
+        run_here(operation, &work);
+    }
     return DYNSEL_OK;
-}
-
-static void note_end(dynsel_served *operation)
-{
-    uint64_t *const last_end = &last_ends[operation->resource];
-    const uint64_t now = dynsel_now_ns();
-    const uint64_t begin = operation->since_ns > *last_end ? operation->since_ns : *last_end;
-    operation->took_ns = now - begin;
-    *last_end = now;
-}
-
-bool dynsel_serving_look(dynsel_served *operation)
-{
-    if (dynsel_submission_poll(&operation->of.submission) == DYNSEL_E_AGAIN) {
-        return false;
-    }
-    note_end(operation);
-    dynsel_status status = dynsel_wait(&operation->of.submission);
-    dynsel_error error = {.status = DYNSEL_OK};
-    if (operation->dependency_failed) {
-        status = DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_serve"), DYNSEL_E_DEPENDENCY,
-                                DYNSEL_TEXT("data that it uses did not arrive"), 0);
-    }
-    if (status != DYNSEL_OK) {
-        error = *dynsel_last_error();
-    }
-    dynsel_served_end(operation, status == DYNSEL_OK ? NULL : &error);
-    return true;
 }
 
 void dynsel_serving_cancel(dynsel_served *operation)

@@ -99,7 +99,10 @@ static dynsel_mpi_operation *take_place(uint32_t rank)
     dynsel_mpi_operation *const operation = &operations[first_free - 1];
     first_free = operation->next_free;
     const uint32_t turn = operation->turn + 1;
-    *operation = (dynsel_mpi_operation){.rank = rank, .turn = turn != 0 ? turn : 1, .used = true};
+    (void)memset(operation, 0, offsetof(dynsel_mpi_operation, transfer)); /* has_data: it is set */
+    operation->rank = rank;
+    operation->turn = turn != 0 ? turn : 1;
+    operation->used = true;
     return operation;
 }
 
@@ -341,7 +344,7 @@ static void take_messages(void)
 /* Data end without a message. */
 static void look_at_data(void)
 {
-    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS && with_data != 0; i++) {
+    for (uint32_t i = 0; i < DYNSEL_MPI_OPERATIONS; i++) {
         const dynsel_mpi_operation *const operation = &operations[i];
         if (operation->used && operation->has_data &&
             (!has_ended(operation) || operation->released)) {
@@ -426,7 +429,9 @@ bool dynsel_mpi_advance(void)
     if (dynsel_mpi_pump()) {
         without_news = 0;
         take_messages();
-        look_at_data();
+        if (with_data != 0) {
+            look_at_data();
+        }
         if (++with_news % LOOK_ANYWAY == 0) {
             look_for_silence(dynsel_now_ns());
         }
@@ -434,7 +439,9 @@ bool dynsel_mpi_advance(void)
     }
     if (++without_news % LOOK_EVERY == 0) {
         take_messages();
-        look_at_data();
+        if (with_data != 0) {
+            look_at_data();
+        }
         look_for_silence(dynsel_now_ns());
     }
     return false;
