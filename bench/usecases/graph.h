@@ -75,7 +75,8 @@ void *graph_expect(graph *g, uint32_t buffer);
 
 void graph_add(graph *g, const graph_piece *piece);
 
-/* Lets one piece follow the ones before. Its place of work becomes the last writer's. Returns it. */
+/* Lets one piece follow the ones before. Its place of work, which it returns, becomes the last
+ * writer's. */
 uint32_t graph_submit(graph *g, dynsel_policy *policy, size_t piece);
 
 /* Writes the initial contents of a buffer, from the host. */

@@ -20,8 +20,8 @@
     "    c[i * n + j] = sum;"                                                                      \
     "}"
 
-/* Not inlined, and aligned: its inner loop takes up to 1.7 times as long where it lies unfavourably,
- * and so would depend on the program that has it. */
+/* Not inlined, and aligned: its inner loop takes up to 1.7 times as long where it lies
+ * unfavourably, and so would depend on the program that has it. */
 __attribute__((noinline, aligned(64), unused)) static void matmul_add(float *c, const float *a,
                                                                       const float *b, size_t n)
 {
