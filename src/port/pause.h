@@ -20,8 +20,9 @@ void dynsel_pause(uint32_t round);
 void dynsel_pause_for_copy(uint32_t round);
 
 /* For a loop that looks at several things: does nothing for 20 us, yields until nothing has
- * happened for 1 ms, then sleeps for an eighth of that time, up to 0.2 ms. So what comes is seen late by an
- * eighth of the time that it took to come, at most. idle_ns: how long nothing has happened. */
+ * happened for 1 ms, then sleeps for an eighth of that time, up to 0.2 ms. So what comes is seen
+ * late by an eighth of the time that it took to come, at most. idle_ns: how long nothing has
+ * happened. */
 void dynsel_pause_while_idle(uint64_t idle_ns);
 #else
 /* Nothing to yield to: the awaited event comes from outside of this processor, or from an
