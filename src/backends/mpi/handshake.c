@@ -113,10 +113,9 @@ static const char *name_of(size_t i)
 static void greet(greeting *mine, dynsel_status status)
 {
     const uint16_t order = 1;
-    uint8_t first = 0;
-    (void)memcpy(&first, &order, 1);
+    const unsigned char *const bytes = (const unsigned char *)&order;
     *mine = (greeting){.sizes = (uint32_t)sizeof(dynsel_mpi_message) * 32 +
-                                (uint32_t)sizeof(void *) * 2 + first,
+                                (uint32_t)sizeof(void *) * 2 + bytes[0],
                        .status = status,
                        .resource_count = dynsel_mpi.resource_count,
                        .memory_bytes = dynsel_mpi.options.memory_bytes};
