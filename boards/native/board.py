@@ -35,8 +35,11 @@ def limits(config):
     groups, small = config["DYNSEL_COMMAND_GROUPS"], config["DYNSEL_OPTIMIZE_SIZE"]
     # Backend mpi, with what serves; a message of it stands on the stack.
     ranks = config["DYNSEL_BACKEND_MPI"]
-    of_ranks = {"text": (38 if groups else 18) if ranks else 0, "rodata": (7 if groups else 3) if ranks else 0,
-                "stack": 2.75 if ranks else 0}
+    text_of_ranks, rodata_of_ranks = ((38, 7) if groups else (18, 3)) if ranks else (0, 0)
+    # while a command group is started whose time is wanted, that is known on the stack (the tables of hosts); another
+    # set of resources is looked up beside that
+    stack = (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)
+             + (2.75 if ranks else 0))
     # What survives failures of data takes 5 KiB of the groups', and what they wait for and who uses a buffer 4;
     # looks that fail, old versions and drivers asked again take 4 of OpenCL's, the times of work on devices 4;
     # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies
@@ -55,15 +58,12 @@ def limits(config):
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (25 if opencl else 0)
                  + ((4 if groups else 3) if config["DYNSEL_RESOURCE_SETS"] else 0)
-                 + ((58 if small else 74) + (33 if opencl else 0) if groups else 0) + of_ranks["text"]) * KIB,
+                 + ((58 if small else 74) + (33 if opencl else 0) if groups else 0) + text_of_ranks) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)
                    + (2 if config["DYNSEL_LEARNED_TABLES"] else 0)
                    + (15 if opencl else 0)
-                   + (10 + (8 if opencl else 0) if groups else 0) + of_ranks["rodata"]) * KIB,
-        # while a command group is started whose time is wanted, that is known on the stack
-        # (the tables of hosts); another set of resources is looked up beside that
-        "stack": (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)
-                  + of_ranks["stack"]) * KIB,
+                   + (10 + (8 if opencl else 0) if groups else 0) + rodata_of_ranks) * KIB,
+        "stack": stack * KIB,
     }

@@ -110,8 +110,7 @@ Targets that build
   (none), all     the library, the examples, compile_commands.json
   test            build and run the tests of the library and its examples; with PRODUCT those of the product
   check           test, also other compilers and configurations, the build and documents; all gates
-  demo, gallery   build and run the main example; and one that learns, twice
-  ranks           build and run the example over several processes; with CONF=mpi or CONF=mpich
+  demo, gallery   build and run the main example; and one that learns, twice; `ranks` with CONF=mpi: over processes
   bench, soak     measure the cost of a submit; ten million submits from several threads must add up
   usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
   matrix          the short tests, with each option of the menu flipped, or with RANDOM=20

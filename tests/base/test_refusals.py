@@ -20,6 +20,8 @@ WITHOUT_OPTION = (
     "the driver has no {} KiB of shared memory",
     "the log has {} bytes",
     "the file needs {} bytes of memory",
+    "a buffer is larger than the memory that rank {} gave",
+    "{} resources are there, more than fit",
 )
 
 
