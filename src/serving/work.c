@@ -106,8 +106,10 @@ static void note_end(dynsel_served *operation)
 
 static void end(dynsel_served *operation, dynsel_status status)
 {
-    const dynsel_error error =
-        status == DYNSEL_OK ? (dynsel_error){.status = DYNSEL_OK} : *dynsel_last_error();
+    dynsel_error error = {.status = DYNSEL_OK};
+    if (status != DYNSEL_OK) {
+        error = *dynsel_last_error();
+    }
     dynsel_served_end(operation, status == DYNSEL_OK ? NULL : &error);
 }
 
