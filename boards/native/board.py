@@ -35,7 +35,7 @@ def limits(config):
     groups, small = config["DYNSEL_COMMAND_GROUPS"], config["DYNSEL_OPTIMIZE_SIZE"]
     # Backend mpi, with what serves; a message of it stands on the stack.
     ranks = config["DYNSEL_BACKEND_MPI"]
-    text_of_ranks, rodata_of_ranks = ((39, 7) if groups else (18, 3)) if ranks else (0, 0)
+    text_of_ranks, rodata_of_ranks = ((36, 7) if groups else (18, 3)) if ranks else (0, 0)
     # while a command group is started whose time is wanted, that is known on the stack (the tables of hosts); another
     # set of resources is looked up beside that
     stack = (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)
@@ -58,6 +58,7 @@ def limits(config):
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (25 if opencl else 0)
                  + ((4 if groups else 3) if config["DYNSEL_RESOURCE_SETS"] else 0)
+                 + (3 if config["DYNSEL_PASS_BETWEEN_DOMAINS"] else 0)
                  + ((58 if small else 74) + (33 if opencl else 0) if groups else 0) + text_of_ranks) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
