@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What test_interleavings.c knows of the device's events, and of the work behind its handles. */
+/* What the threads of test_interleavings.c change: the device's events, the work behind its
+ * handles, and what was counted. */
 #ifndef DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 #define DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 
@@ -9,6 +10,8 @@
 
 #include <dynsel/policy.h>
 #include <dynsel/submission.h>
+
+enum { EVENTS = 8, HANDLES = 2 };
 
 typedef struct event {
     uint32_t state; /* of the device; an event_state */
@@ -36,6 +39,30 @@ typedef struct handle {
     bool notified; /* of a change since then */
     unsigned seen; /* the dynsel_stage when it was watched */
 } handle;
+
+/* All that the threads change, except the table of slots. */
+typedef struct interleavings_world {
+    dynsel_policy policy;
+    dynsel_policy other; /* on the same device, for END_OTHER */
+    handle handles[HANDLES];
+    event events[EVENTS];
+    unsigned event_count;
+    unsigned full; /* submits that a full table refused */
+    unsigned lost; /* submits that the lost device refused */
+    unsigned reported_submissions;
+    unsigned reported_ends;
+    unsigned group_failures;
+    unsigned failed_dependents; /* ended without a start */
+    unsigned pending_ends;      /* calls for ends of pending work */
+    unsigned newest_end;
+    unsigned attached; /* queues */
+    bool in_order;     /* the device ends work in its order */
+    unsigned mistakes;
+    const char *mistake;
+    bool next_fails;
+    bool device_lost;
+    bool policy_ended;
+} interleavings_world;
 
 static inline unsigned count_failing(const event *events, unsigned count)
 {

@@ -179,7 +179,6 @@ static const dynsel_pending_ops pending_ops = {.progress = progress,
 #if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
                                                .is_withdrawn = hold_nothing,
 #endif
-
                                                .leave = leave};
 
 /* Around each test. */

@@ -17,34 +17,12 @@
 /* Last: its short names would hide parameters of the headers above. */
 #include "interleavings_work.h"
 
-enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };
+enum { OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };
 
 /* The library's other sources, whose table is larger, refer to it. */
 dynsel_word dynsel_slots_opened;
 
-/* All that the threads change, except the table of slots. */
-static struct world {
-    dynsel_policy policy;
-    dynsel_policy other; /* on the same device, for END_OTHER */
-    handle handles[HANDLES];
-    event events[EVENTS];
-    unsigned event_count;
-    unsigned full; /* submits that a full table refused */
-    unsigned lost; /* submits that the lost device refused */
-    unsigned reported_submissions;
-    unsigned reported_ends;
-    unsigned group_failures;
-    unsigned failed_dependents; /* ended without a start */
-    unsigned pending_ends;      /* calls for ends of pending work */
-    unsigned newest_end;
-    unsigned attached; /* queues */
-    bool in_order;     /* the device ends work in its order */
-    unsigned mistakes;
-    const char *mistake;
-    bool next_fails;
-    bool device_lost;
-    bool policy_ended;
-} world;
+static interleavings_world world;
 
 static void expect(bool good, const char *what)
 {
@@ -405,7 +383,6 @@ static void register_pending_ops(void)
 #if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
         .is_withdrawn = holds_nothing,
 #endif
-
         .leave = leave_nothing,
         .moved = note_move
     };

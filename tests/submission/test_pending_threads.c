@@ -141,7 +141,6 @@ static const dynsel_pending_ops pending_ops = {.progress = progress,
 #if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
                                                .is_withdrawn = hold_nothing,
 #endif
-
                                                .leave = leave};
 
 static dynsel_slot *claim(void)
