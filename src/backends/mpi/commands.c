@@ -9,7 +9,8 @@
 #include "backends/mpi/state.h"
 #include "base/fail.h"
 
-size_t dynsel_mpi_find_task(dynsel_task_fn function)
+/* The place of a task function in the list; `task_count`: it is not there. */
+static size_t find_task(dynsel_task_fn function)
 {
     const dynsel_mpi_options *const options = &dynsel_mpi.options;
     size_t place = 0;
@@ -22,7 +23,7 @@ size_t dynsel_mpi_find_task(dynsel_task_fn function)
 dynsel_status dynsel_mpi_start_task(dynsel_work *work)
 {
     const dynsel_mpi_resource *const resource = work->own;
-    const size_t place = dynsel_mpi_find_task(work->function);
+    const size_t place = find_task(work->function);
     if (place == dynsel_mpi.options.task_count) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_backend"), DYNSEL_E_INVALID,
                               "the task function is not in the list of tasks that "

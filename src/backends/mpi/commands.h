@@ -7,9 +7,6 @@
 
 #include <dynsel/dynsel.h>
 
-/* The place of a task function in the list; `count` of the list: it is not there. */
-size_t dynsel_mpi_find_task(dynsel_task_fn function);
-
 /* Sends a task to its resource's rank; its operation becomes the work's event. */
 dynsel_status dynsel_mpi_start_task(dynsel_work *work);
 
