@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "mpi/add_on_host.h"
 #include "mpi/served.h"
 #include "test.h"
 
@@ -45,16 +46,6 @@ static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_ev
 static dynsel_status unlisted(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     return nothing(where, args, done);
-}
-
-static dynsel_status add_on_host(const dynsel_launch *launch)
-{
-    uint32_t *const words = dynsel_launch_data(launch, 0);
-    const uint32_t value = DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t);
-    for (size_t i = 0; i < launch->global.size[0]; i++) {
-        words[launch->offset.size[0] + i] += value;
-    }
-    return DYNSEL_OK;
 }
 
 static const dynsel_kernel add = {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "backends/mpi/operations.h"
+#include "mpi/add_on_host.h"
 #include "mpi/served.h"
 #include "random.h"
 #include "test.h"
@@ -34,16 +35,6 @@ static dynsel_status find_square(const dynsel_resource *where, void *args, dynse
     (void)where;
     (void)done;
     s->result = s->of * s->of;
-    return DYNSEL_OK;
-}
-
-static dynsel_status add_on_host(const dynsel_launch *launch)
-{
-    uint32_t *const words = dynsel_launch_data(launch, 0);
-    const uint32_t value = DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t);
-    for (size_t i = 0; i < launch->global.size[0]; i++) {
-        words[i] += value;
-    }
     return DYNSEL_OK;
 }
 
