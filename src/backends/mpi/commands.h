@@ -3,7 +3,6 @@
 #ifndef DYNSEL_BACKENDS_MPI_COMMANDS_H
 #define DYNSEL_BACKENDS_MPI_COMMANDS_H
 
-#include <stdbool.h>
 
 #include <dynsel/dynsel.h>
 
