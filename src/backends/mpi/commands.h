@@ -3,7 +3,6 @@
 #ifndef DYNSEL_BACKENDS_MPI_COMMANDS_H
 #define DYNSEL_BACKENDS_MPI_COMMANDS_H
 
-
 #include <dynsel/dynsel.h>
 
 /* Sends a task to its resource's rank; its operation becomes the work's event. */
