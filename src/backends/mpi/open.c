@@ -406,6 +406,13 @@ static void tell_the_others(dynsel_mpi_end_kind end)
     }
 }
 
+/* Has it said all that it has to say? What MPI has not delivered at its end is an error to some. */
+static bool is_silent(uint32_t rank)
+{
+    const dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
+    return dynsel_mpi_is_lost(rank) || (record->left && !record->awaits_pong);
+}
+
 /* Waits until the others have said goodbye; those that do not are lost. Then lets them go. */
 static void part(void)
 {
@@ -418,7 +425,7 @@ static void part(void)
         dynsel_mpi_step_aside(round);
         staying = 0;
         for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
-            staying += dynsel_mpi_ranks[rank].left || dynsel_mpi_is_lost(rank) ? 0 : 1;
+            staying += is_silent(rank) ? 0 : 1;
         }
     }
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {

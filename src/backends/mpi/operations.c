@@ -333,6 +333,7 @@ static void take_messages(void)
             record->heard = true;
             record->asked_ns = 0;
             record->left = record->left || message->header.kind == DYNSEL_MPI_BYE;
+            record->awaits_pong = record->awaits_pong && message->header.kind != DYNSEL_MPI_PONG;
             if (message->header.kind == DYNSEL_MPI_DONE) {
                 take_answer(rank, message, body_bytes);
             }
@@ -403,12 +404,12 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     const uint64_t since_ns = now_ns - record->heard_ns;
     const uint64_t quiet_ns = now_ns - record->pinged_ns;
     const uint64_t ask_ns = silence_ns / PINGS_OF_SILENCE;
-    if (record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns &&
-        try_urgent(rank, DYNSEL_MPI_PING, 0, 0)) {
-        record->asked_ns = now_ns;
-        record->pinged_ns = now_ns;
-    } else if (record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE &&
-               try_urgent(rank, DYNSEL_MPI_PING, 0, 0)) {
+    const bool asks =
+        record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns;
+    const bool shows = record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE;
+    if ((asks || shows) && (record->awaits_pong || try_urgent(rank, DYNSEL_MPI_PING, 0, 0))) {
+        record->awaits_pong = true;
+        record->asked_ns = asks ? now_ns : record->asked_ns;
         record->pinged_ns = now_ns;
     }
 }

@@ -43,6 +43,7 @@ typedef struct dynsel_mpi_rank_record {
     dynsel_word lost;     /* 1 when it is */
     bool left;            /* it has said goodbye */
     bool heard;           /* a message has come since the last look at the clock */
+    bool awaits_pong;     /* it was pinged, and has not answered that */
     uint64_t memory_bytes;
     uint64_t heard_ns;
     uint64_t asked_ns; /* when it was pinged because it owes an answer; 0: it was not since */
