@@ -12,6 +12,7 @@ static uint32_t first_used; /* numbers + 1; 0: none */
 static uint32_t last_used;
 static uint32_t used;
 static uint32_t unanswered; /* in DYNSEL_SERVED_ENDED */
+static uint32_t awaiting;   /* with at least one entry in `awaits` */
 
 static dynsel_mpi_message answer; /* is made here, and copied by the transport */
 
@@ -22,6 +23,7 @@ void dynsel_served_reset(void)
     last_used = 0;
     used = 0;
     unanswered = 0;
+    awaiting = 0;
 }
 
 dynsel_served *dynsel_served_at(uint32_t number)
@@ -90,12 +92,14 @@ static void forget(dynsel_served *operation)
         first_used = operation->next;
     }
     operation->state = (uint8_t)DYNSEL_SERVED_NOTHING;
+    awaiting -= operation->awaits_count != 0 ? 1 : 0;
     used--;
 }
 
 void dynsel_served_await(dynsel_served *operation, uint32_t number)
 {
     DYNSEL_ASSERT(operation->awaits_count < DYNSEL_SERVED_AWAITS);
+    awaiting += operation->awaits_count == 0 ? 1 : 0;
     operation->awaits[operation->awaits_count++] = number;
 }
 
@@ -121,24 +125,29 @@ static void resolve(dynsel_served *dependent, uint32_t number, bool failed)
         return;
     }
     dependent->awaits_count = kept;
+    awaiting -= kept == 0 ? 1 : 0;
     dependent->since_ns = dynsel_now_ns();
     if (failed) {
         fail_dependent(dependent);
     }
 }
 
-static bool send(uint32_t number, const dynsel_error *error, const dynsel_served *operation)
+/* Returns the number of bytes. */
+static size_t write_text(const dynsel_error *error)
 {
     char text[DYNSEL_MPI_ERROR_BYTES + 1] = {0};
-    size_t length = 0;
-    if (error->status != DYNSEL_OK) {
-        length = dynsel_error_text(error, text, sizeof(text));
-        length = length < DYNSEL_MPI_ERROR_BYTES ? length : strlen(text);
-    }
+    size_t length = dynsel_error_text(error, text, sizeof(text));
+    length = length < DYNSEL_MPI_ERROR_BYTES ? length : strlen(text);
+    (void)memcpy(&answer.body[sizeof(dynsel_mpi_done_body)], text, length);
+    return length;
+}
+
+static bool send(uint32_t number, const dynsel_error *error, const dynsel_served *operation)
+{
+    const size_t length = error->status != DYNSEL_OK ? write_text(error) : 0;
     dynsel_mpi_done_body done = {
         .status = (int32_t)error->status, .code = error->code, .text_bytes = (uint32_t)length};
     size_t bytes = sizeof(done) + length;
-    (void)memcpy(&answer.body[sizeof(done)], text, length);
     if (operation != NULL) {
         done.took_ns = operation->took_ns;
         done.back_bytes = operation->back_bytes;
@@ -160,7 +169,7 @@ void dynsel_served_end(dynsel_served *operation, const dynsel_error *error)
     const uint32_t number = dynsel_served_number(operation);
     operation->error = error != NULL ? *error : nothing_is_wrong;
     operation->failed = operation->error.status != DYNSEL_OK;
-    for (dynsel_served *other = dynsel_served_first(); other != NULL;
+    for (dynsel_served *other = awaiting != 0 ? dynsel_served_first() : NULL; other != NULL;
          other = dynsel_served_after(other)) {
         if (other->awaits_count != 0) {
             resolve(other, number, operation->failed);

@@ -27,13 +27,19 @@
 
 enum {
     MOST_MESSAGES = 32, /* that are taken between two looks at the operations */
-    MOST_LOOKS = 64     /* at operations, between two looks at messages */
+    MOST_LOOKS = 64,    /* at operations, between two looks at messages */
+    ROUNDS_OF_CLOCK = 8 /* rounds without news between two looks at the clock */
 };
 
-static uint64_t round_ns; /* when this round of the loop began */
+/* After this time without news the clock is read in each round: rounds are slower then. */
+#define IDLE_NS UINT64_C(10000)
+
+static uint64_t round_ns; /* the time, as it was read last at the begin of a round */
 static uint64_t heard_ns; /* when rank 0 was heard last */
-static uint64_t moved_ns; /* when something happened last */
-static bool is_ending;    /* no more work comes */
+static uint64_t moved_ns; /* the end of the last round in which something happened */
+static bool has_moved;    /* that was the last one */
+static uint32_t rounds;
+static bool is_ending; /* no more work comes */
 static bool said_bye;
 static bool may_leave; /* all other ranks have said it, too, or are lost */
 static bool has_losses;
@@ -204,18 +210,25 @@ static bool send_pong(void)
     return !owes_pong;
 }
 
+/* To read the clock takes a quarter of a round in which nothing happens. */
+static void look_at_clock(void)
+{
+    if (has_moved || round_ns - moved_ns > IDLE_NS || ++rounds % ROUNDS_OF_CLOCK == 0) {
+        round_ns = dynsel_now_ns();
+        moved_ns = has_moved ? round_ns : moved_ns;
+    }
+}
+
 /* One round of the loop. */
 static void go_round(void)
 {
-    round_ns = dynsel_now_ns();
-    bool moved = dynsel_mpi_pump();
-    moved = take_messages() || moved;
-    moved = look_at_operations() || moved;
+    look_at_clock();
+    has_moved = dynsel_mpi_pump();
+    has_moved = take_messages() || has_moved;
+    has_moved = look_at_operations() || has_moved;
     (void)send_pong();
     (void)dynsel_served_send_answers();
-    if (moved) {
-        moved_ns = round_ns;
-    } else {
+    if (!has_moved) {
         dynsel_pause_while_idle(round_ns - moved_ns);
     }
 }
@@ -295,6 +308,8 @@ static void begin_serving(void)
     round_ns = dynsel_now_ns();
     heard_ns = round_ns;
     moved_ns = round_ns;
+    has_moved = false;
+    rounds = 0;
     is_ending = false;
     said_bye = false;
     may_leave = false;

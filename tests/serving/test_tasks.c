@@ -172,9 +172,15 @@ static void time_of_a_task_is_measured_here(void **state)
 {
     (void)state;
     begin_on_host();
-    push_task(0, MILLISECOND, NULL, 0);
+    request r;
+    request_begin(&r, DYNSEL_MPI_TASK, 0, 0);
+    request_add(&r, &(dynsel_mpi_task_body){.task = MILLISECOND}, sizeof(dynsel_mpi_task_body));
+    r.message.header.wants_time = 1;
+    request_push(&r);
     const uint64_t took_ns = fake_wait(0).took_ns;
     assert_true(took_ns >= 1000000 && took_ns < 1000000000);
+    push_task(0, MILLISECOND, NULL, 0); /* nobody needs it, so it costs nothing */
+    assert_int_equal(fake_wait(0).took_ns, 0);
     fake_end();
 }
 

@@ -15,6 +15,7 @@ enum {
     LOOK_EVERY = 64,      /* calls without news between two looks at the clock */
     LOOK_ANYWAY = 4096,   /* calls with news, likewise: other ranks may be silent */
     SPINS = 1000,         /* calls without news before a wait yields: some 50 us */
+    CALLS_LOCKED = 8,     /* calls of one wait before others may take the lock */
     PINGS_OF_SILENCE = 4, /* after this part of the time a rank that owes an answer is pinged */
     PINGS_OF_IDLE = 20    /* and one that does not, so that it goes on serving */
 };
@@ -479,9 +480,10 @@ dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
 {
     for (uint32_t round = 0; !has_ended(operation);) {
         dynsel_spinlock_acquire(&dynsel_mpi_lock);
-        const bool moved = dynsel_mpi_advance();
+        for (uint32_t call = 0; call < CALLS_LOCKED && !has_ended(operation); call++) {
+            round = dynsel_mpi_advance() ? 0 : round + 1;
+        }
         dynsel_spinlock_release(&dynsel_mpi_lock);
-        round = moved ? 0 : round + 1;
         if (round > SPINS) {
             dynsel_pause_for_copy(round - SPINS);
         }

@@ -70,8 +70,8 @@ typedef struct dynsel_mpi_header {
     uint16_t after_count; /* operations that this one comes behind: their numbers are the last
                              part of the message, uint32_t each */
     uint32_t operation;
-    uint32_t turn; /* counts the uses of the operation's place, from 1 on */
-    uint32_t unused;
+    uint32_t turn;       /* counts the uses of the operation's place, from 1 on */
+    uint32_t wants_time; /* 1: a report needs dynsel_mpi_done_body.took_ns; of TASK */
 } dynsel_mpi_header;
 
 /* A number for the data of one use of an operation's place. */
@@ -129,9 +129,9 @@ typedef struct dynsel_mpi_boxes_body {
 #endif
 
 typedef struct dynsel_mpi_done_body {
-    int32_t status; /* a dynsel_status */
-    int32_t code;   /* dynsel_error.code */
-    uint64_t took_ns;
+    int32_t status;      /* a dynsel_status */
+    int32_t code;        /* dynsel_error.code */
+    uint64_t took_ns;    /* 0: it was not timed */
     uint32_t text_bytes; /* of the error's text, which follows without '\0' */
     uint32_t
         back_bytes; /* of a task's arguments that come back, which follow, from a multiple of 8 */

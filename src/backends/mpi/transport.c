@@ -303,18 +303,15 @@ static void expect_more(void)
     }
 }
 
-/* Messages shorter than a header, which this program does not send, are dropped. */
-static bool look_for_messages(void)
+/* Messages shorter than a header, which this program does not send, are dropped. One at a time: to
+ * look in vain for a second one takes MPI as long as its message took to be sent. */
+static bool look_for_message(void)
 {
-    bool found = false;
-    while (here + taken < ARRIVING && look_for(&arrives[(oldest + here) % ARRIVING])) {
-        found = true;
+    if (here + taken < ARRIVING && look_for(&arrives[(oldest + here) % ARRIVING])) {
         here++;
+        return true;
     }
-    if (pumps++ % PINGS_EVERY == 0 && !ping.here) {
-        found = look_for(&ping) || found;
-    }
-    return found;
+    return pumps++ % PINGS_EVERY == 0 && !ping.here && look_for(&ping);
 }
 
 void dynsel_mpi_transfer_begin(dynsel_mpi_transfer *transfer, uint32_t rank, uint32_t operation,
@@ -445,10 +442,16 @@ bool dynsel_mpi_pump(void)
     if (!dynsel_mpi_may_call()) {
         return false;
     }
-    hand_over_queued();
-    look_for_sent();
-    expect_more();
-    bool moved = look_for_messages();
+    if (queued != 0) {
+        hand_over_queued();
+    }
+    if (unsent != 0) {
+        look_for_sent();
+    }
+    if (taken != 0) {
+        expect_more();
+    }
+    bool moved = look_for_message();
     dynsel_mpi_transfer *next = transfers;
     for (uint32_t sending = 0; next != NULL;) {
         dynsel_mpi_transfer *const transfer = next;
