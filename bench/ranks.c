@@ -2,7 +2,7 @@
 /*
  * bench-ranks: what work on another rank costs beside MPI by hand, in the same run:
  *
- *     mpirun -n 2 build/native+mpi+bench/bench/bench-ranks
+ *     mpirun -n 2 build/native+mpi+usecases/usecases/bench-ranks
  *
  * By hand, rank 1 receives a message and answers it, and data move in one message. Rank 0 then does
  * the same through the library, with the serving thread of rank 1 as the resource.
@@ -18,7 +18,7 @@
 
 enum {
     TAG = 7,
-    MESSAGE = 96, /* bytes of a task's message, and of its answer */
+    MESSAGE = 88, /* bytes of a task's message, and of its answer */
     ANSWER = 40,
     TIMES = 2000,
     ROUNDS = 7,
@@ -110,25 +110,21 @@ static double data_by_hand(void)
     return now() - begin;
 }
 
-/* Rank 1, by hand. */
+/* Rank 1, one round by hand. */
 static void answer_by_hand(void)
 {
     unsigned char message[MESSAGE];
     MPI_Request request;
-    for (int round = 0; round < 2 * ROUNDS; round++) {
-        for (int i = 0; i < TIMES; i++) {
-            (void)MPI_Irecv(message, MESSAGE, MPI_BYTE, 0, TAG, by_hand, &request);
-            finish(&request);
-            (void)MPI_Send(message, ANSWER, MPI_BYTE, 0, TAG, by_hand);
-        }
-    }
-    for (int round = 0; round < ROUNDS; round++) {
-        (void)MPI_Irecv(memory, LARGE, MPI_BYTE, 0, TAG, by_hand, &request);
+    for (int i = 0; i < 2 * TIMES; i++) {
+        (void)MPI_Irecv(message, MESSAGE, MPI_BYTE, 0, TAG, by_hand, &request);
         finish(&request);
         (void)MPI_Send(message, ANSWER, MPI_BYTE, 0, TAG, by_hand);
-        (void)MPI_Isend(memory, LARGE, MPI_BYTE, 0, TAG, by_hand, &request);
-        finish(&request);
     }
+    (void)MPI_Irecv(memory, LARGE, MPI_BYTE, 0, TAG, by_hand, &request);
+    finish(&request);
+    (void)MPI_Send(message, ANSWER, MPI_BYTE, 0, TAG, by_hand);
+    (void)MPI_Isend(memory, LARGE, MPI_BYTE, 0, TAG, by_hand, &request);
+    finish(&request);
 }
 
 static dynsel_status do_nothing(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -236,58 +232,101 @@ static double share(const dynsel_resource *resources, size_t count)
     return took;
 }
 
-static double hand[3];
+enum { ROWS = 3 }; /* one by one, in flight, data */
 
-static void measure_by_hand(void)
+static double by_hand_ns[ROWS][ROUNDS];
+static double dynsel_ns[ROWS][ROUNDS];
+
+static void measure_by_hand(int round)
 {
-    double all[3][ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {
-        all[0][i] = ping_pong();
-        all[1][i] = stream_by_hand();
-    }
-    for (int i = 0; i < ROUNDS; i++) {
-        all[2][i] = data_by_hand();
-    }
-    for (int i = 0; i < 3; i++) {
-        hand[i] = measure_median(all[i], ROUNDS);
-    }
+    by_hand_ns[0][round] = ping_pong();
+    by_hand_ns[1][round] = stream_by_hand();
+    by_hand_ns[2][round] = data_by_hand();
 }
 
-static void print_row(const char *name, double by_hand_ns, double ns, const char *unit)
-{
-    (void)printf("  %-44s %12.2f %12.2f %s %7.2f\n", name, by_hand_ns, ns, unit, ns / by_hand_ns);
-}
-
-static void measure_library(const dynsel_resource *resources, size_t count)
+static void measure_library(const dynsel_resource *resource, int round)
 {
     static dynsel_fixed_resource_policy policy;
-    double all[3][ROUNDS];
-    const dynsel_options options = {.resources = resources, .count = 1};
+    const dynsel_options options = {.resources = resource, .count = 1};
     must(dynsel_fixed_resource_init(&policy, &options, 0), "policy");
-    for (int i = 0; i < ROUNDS; i++) {
-        all[0][i] = one_by_one(&policy.policy);
-        all[1][i] = stream(&policy.policy);
-        all[2][i] = move(&policy.policy);
-    }
+    wake_all(&policy.policy, 1);
+    dynsel_ns[0][round] = one_by_one(&policy.policy);
+    dynsel_ns[1][round] = stream(&policy.policy);
+    dynsel_ns[2][round] = move(&policy.policy);
     must(dynsel_policy_deinit(&policy.policy), "end of the policy");
-    (void)printf("%u ranks, resource %s\n\n  %-44s %12s %12s %10s\n",
-                 (unsigned)dynsel_mpi_rank_count(), dynsel_resource_name(resources), "", "by hand",
-                 "dynsel", "ratio");
-    print_row("message and answer; submit and wait", hand[0] / 1e3,
-              measure_median(all[0], ROUNDS) / 1e3, "us");
-    print_row("the same with 64 in flight, each", hand[1] / 1e3,
-              measure_median(all[1], ROUNDS) / 1e3, "us");
-    const double gigabytes = 2.0 * LARGE;
-    const double rate = gigabytes / hand[2];
-    const double ours = gigabytes / measure_median(all[2], ROUNDS);
-    (void)printf("  %-44s %12.2f %12.2f GB/s %5.2f\n", "64 MiB there and back", rate, ours,
+}
+
+static void print_row(const char *name, int row)
+{
+    const double hand_us = measure_median(by_hand_ns[row], ROUNDS) / 1e3;
+    const double us = measure_median(dynsel_ns[row], ROUNDS) / 1e3;
+    (void)printf("  %-44s %12.2f %12.2f us   %7.2f\n", name, hand_us, us, us / hand_us);
+}
+
+static void print_rows(const dynsel_resource *resource)
+{
+    const double bytes = 2.0 * LARGE;
+    const double rate = bytes / measure_median(by_hand_ns[2], ROUNDS);
+    const double ours = bytes / measure_median(dynsel_ns[2], ROUNDS);
+    (void)printf("%u ranks, resource %s; medians of %d rounds, each first by hand\n\n"
+                 "  %-44s %12s %12s %12s\n",
+                 (unsigned)dynsel_mpi_rank_count(), dynsel_resource_name(resource), ROUNDS, "",
+                 "by hand", "dynsel", "ratio");
+    print_row("message and answer; submit and wait", 0);
+    print_row("the same with 64 in flight, each", 1);
+    (void)printf("  %-44s %12.2f %12.2f GB/s %7.2f\n", "64 MiB there and back", rate, ours,
                  ours / rate);
+}
+
+static void share_work(const dynsel_resource *resources, size_t count)
+{
     (void)printf("\n  %d pieces of work of %d us\n\n", WORKS, WORK_US);
     const double alone = share(resources, 1);
     for (size_t i = 1; i <= count; i++) {
         const double took = i == 1 ? alone : share(resources, i);
         (void)printf("  %2zu ranks that serve %10.2f ms %7.2f times as fast as one\n", i, took,
                      alone / took);
+    }
+}
+
+/* Of rank 0, while the library is open; the others serve. */
+static void measure_open(int round)
+{
+    dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
+    size_t found = 0;
+    must(dynsel_mpi_resources(0, resources, CONFIG_DYNSEL_MAX_RESOURCES, &found),
+         "dynsel_mpi_resources");
+    measure_library(resources, round);
+    if (round == ROUNDS - 1) {
+        print_rows(resources);
+        share_work(resources, found);
+    }
+}
+
+/* By hand, then through the library: what changes on the machine changes for both. */
+static void go_round(int rank, int round)
+{
+    static const dynsel_kernel *const kernels[] = {&touch_kernel};
+    const dynsel_resource host = {.backend = &dynsel_inline_backend};
+    const dynsel_mpi_options options = {.kernels = kernels,
+                                        .kernel_count = 1,
+                                        .tasks = tasks,
+                                        .task_count = 2,
+                                        .memory = memory,
+                                        .memory_bytes = sizeof memory,
+                                        .resources = &host,
+                                        .resource_count = 1};
+    if (rank == 0) {
+        measure_by_hand(round);
+    } else if (rank == 1) {
+        answer_by_hand();
+    }
+    must(dynsel_mpi_open(&options), "dynsel_mpi_open");
+    if (rank != 0) {
+        must(dynsel_mpi_serve(), "dynsel_mpi_serve");
+    } else {
+        measure_open(round);
+        must(dynsel_mpi_close(), "dynsel_mpi_close");
     }
 }
 
@@ -310,32 +349,8 @@ int main(int argc, char **argv)
         return 2;
     }
     (void)MPI_Comm_dup(MPI_COMM_WORLD, &by_hand);
-    if (rank == 0) {
-        measure_by_hand();
-    } else if (rank == 1) {
-        answer_by_hand();
-    }
-    (void)MPI_Barrier(by_hand);
-    static const dynsel_kernel *const kernels[] = {&touch_kernel};
-    const dynsel_resource host = {.backend = &dynsel_inline_backend};
-    const dynsel_mpi_options options = {.kernels = kernels,
-                                        .kernel_count = 1,
-                                        .tasks = tasks,
-                                        .task_count = 2,
-                                        .memory = memory,
-                                        .memory_bytes = sizeof memory,
-                                        .resources = &host,
-                                        .resource_count = 1};
-    must(dynsel_mpi_open(&options), "dynsel_mpi_open");
-    if (rank != 0) {
-        must(dynsel_mpi_serve(), "dynsel_mpi_serve");
-    } else {
-        dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
-        size_t found = 0;
-        must(dynsel_mpi_resources(0, resources, CONFIG_DYNSEL_MAX_RESOURCES, &found),
-             "dynsel_mpi_resources");
-        measure_library(resources, found);
-        must(dynsel_mpi_close(), "dynsel_mpi_close");
+    for (int round = 0; round < ROUNDS; round++) {
+        go_round(rank, round);
     }
     (void)MPI_Finalize();
     return 0;
