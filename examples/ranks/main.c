@@ -131,7 +131,7 @@ static bool tone(const options *o, dynsel_policy *policy, FILE *file)
     }
     const reference_difference found = reference_compare(&source, &result);
     report_shares(policy, &done);
-    has_told_loss = report_lost(policy, &done);
+    has_told_loss = report_lost(&done);
     if (!is_right(found)) {
         return false;
     }

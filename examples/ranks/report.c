@@ -40,20 +40,6 @@ static int name_width(const dynsel_resource *resources, size_t count)
     return width < most ? width : most;
 }
 
-/* A rank is lost with all its resources. */
-static bool is_lost(const dynsel_policy *policy, uint32_t rank)
-{
-    size_t count = 0;
-    const dynsel_resource *const resources = dynsel_get_resources(policy, &count);
-    bool is_lost = rank != 0;
-
-    for (size_t i = 0; i < count && is_lost; i++) {
-        is_lost = dynsel_mpi_rank_of(&resources[i]) != rank ||
-                  dynsel_resource_in_service(policy, i) != DYNSEL_OK;
-    }
-    return is_lost;
-}
-
 static void print_line(const line *l, int width, const strips_result *result)
 {
     char fitted[LONGEST_NAME + 8];
@@ -89,7 +75,8 @@ static void print_rank(const dynsel_policy *policy, const strips_result *result,
             continue;
         }
         if (is_first) {
-            snprintf(text[0], sizeof text[0], "%u%s", rank, is_lost(policy, rank) ? " lost" : "");
+            snprintf(text[0], sizeof text[0], "%u%s", rank,
+                     dynsel_mpi_rank_is_lost(rank) ? " lost" : "");
         }
         if ((is_first || rank == 0) && dynsel_domain_movement(&resources[i], &moved) == DYNSEL_OK) {
             put_mib(text[1], sizeof text[1], moved.bytes_in);
@@ -124,13 +111,13 @@ void report_shares(const dynsel_policy *policy, const strips_result *result)
     printf("\n%.1f Mpixel/s\n", table_speed(result->pixels, result->wall_ns));
 }
 
-bool report_lost(const dynsel_policy *policy, const strips_result *result)
+bool report_lost(const strips_result *result)
 {
     uint64_t again = result->again;
     bool any_lost = false;
 
     for (uint32_t rank = 1; rank < dynsel_mpi_rank_count(); rank++) {
-        if (is_lost(policy, rank)) {
+        if (dynsel_mpi_rank_is_lost(rank)) {
             printf("Rank %u was lost.\n", rank);
             any_lost = true;
         }

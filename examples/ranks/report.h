@@ -12,6 +12,6 @@
 void report_shares(const dynsel_policy *policy, const strips_result *result);
 
 /** The ranks that are known to be lost, a line each. Returns whether there are any. */
-bool report_lost(const dynsel_policy *policy, const strips_result *result);
+bool report_lost(const strips_result *result);
 
 #endif

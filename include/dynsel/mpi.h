@@ -178,6 +178,15 @@ DYNSEL_CHECKED dynsel_status dynsel_mpi_resources(uint32_t rank, dynsel_resource
 /** The rank of a resource; 0 for any that is not of these backends. Any context. Cost: constant. */
 uint32_t dynsel_mpi_rank_of(const dynsel_resource *where);
 
+/**
+ * Whether a rank was lost since dynsel_mpi_open(): its resources are out of service in all
+ * policies. A loss is noticed when something is asked of the rank, or by dynsel_mpi_close().
+ *
+ * rank: 1 and on; false for any other number, on other ranks than 0, and where it is not open.
+ * May block: no. Context: any thread. Cost: constant.
+ */
+bool dynsel_mpi_rank_is_lost(uint32_t rank);
+
 DYNSEL_END_DECLS
 
 #endif

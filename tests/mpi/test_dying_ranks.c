@@ -433,6 +433,9 @@ static void ranks_die_at_each_step(void **state)
         }
     }
     assert_true(dying > FIRST_TO_DIE);
+    for (uint32_t rank = 0; rank <= dynsel_mpi_rank_count(); rank++) {
+        assert_int_equal(dynsel_mpi_rank_is_lost(rank), rank >= FIRST_TO_DIE && rank < dying);
+    }
 }
 
 static void close_tells_of_the_first_that_died(void **state)
@@ -440,6 +443,7 @@ static void close_tells_of_the_first_that_died(void **state)
     (void)state;
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_mpi_close());
     assert_error_number(FIRST_TO_DIE);
+    assert_false(dynsel_mpi_rank_is_lost(FIRST_TO_DIE)); /* it is closed */
     let_all_go_on();
 }
 

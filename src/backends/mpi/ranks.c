@@ -160,3 +160,9 @@ uint32_t dynsel_mpi_rank_of(const dynsel_resource *where)
     const dynsel_mpi_resource *const resource = dynsel_mpi_resource_of(where->handle);
     return resource != NULL ? resource->rank : 0;
 }
+
+bool dynsel_mpi_rank_is_lost(uint32_t rank)
+{
+    return dynsel_mpi.rank == 0 && rank != 0 && rank < dynsel_mpi.rank_count &&
+           dynsel_mpi_is_lost(rank);
+}
