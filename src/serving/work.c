@@ -19,7 +19,8 @@ static dynsel_fixed_resource_policy policies[CONFIG_DYNSEL_MPI_RANK_RESOURCES];
 static uint64_t last_ends[CONFIG_DYNSEL_MPI_RANK_RESOURCES]; /* when work was seen to have ended */
 static uint32_t policy_count;
 static arguments places[CONFIG_DYNSEL_MAX_IN_FLIGHT];
-static uint32_t next_place; /* where the search for a free one begins */
+static uint32_t next_place; /* where the search for a free one begins; the last one that was freed
+                               at once, because it is in the cache */
 
 dynsel_status dynsel_serving_init(void)
 {
@@ -169,6 +170,7 @@ dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served
     operation->back_bytes = ours->comes_back ? task.bytes : 0;
     operation->of.submission = submission;
     if (is_here) {
+        next_place = (uint32_t)(place - places);
         run_here(operation, &work, header->wants_time != 0);
     }
     return DYNSEL_OK;
