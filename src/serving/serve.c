@@ -26,9 +26,10 @@
 #endif
 
 enum {
-    MOST_MESSAGES = 32, /* that are taken between two looks at the operations */
-    MOST_LOOKS = 64,    /* at operations, between two looks at messages */
-    ROUNDS_OF_CLOCK = 8 /* rounds without news between two looks at the clock */
+    MOST_MESSAGES = 32,   /* that are taken between two looks at the operations */
+    MOST_LOOKS = 64,      /* at operations, between two looks at messages */
+    ROUNDS_OF_CLOCK = 8,  /* rounds without news between two looks at the clock */
+    PATIENCE_OF_DATA = 16 /* while data move: a piece has no news until it has ended */
 };
 
 /* After this time without news the clock is read in each round: rounds are slower then. */
@@ -229,7 +230,8 @@ static void go_round(void)
     (void)send_pong();
     (void)dynsel_served_send_answers();
     if (!has_moved) {
-        dynsel_pause_while_idle(round_ns - moved_ns);
+        const uint64_t idle_ns = round_ns - moved_ns;
+        dynsel_pause_while_idle(dynsel_mpi_is_moving() ? idle_ns / PATIENCE_OF_DATA : idle_ns);
     }
 }
 

@@ -424,6 +424,11 @@ bool dynsel_mpi_is_sending(void)
     return false;
 }
 
+bool dynsel_mpi_is_moving(void)
+{
+    return false;
+}
+
 bool dynsel_mpi_may_call(void)
 {
     return true;

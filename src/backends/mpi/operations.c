@@ -14,8 +14,9 @@
 enum {
     LOOK_EVERY = 64,      /* calls without news between two looks at the clock */
     LOOK_ANYWAY = 4096,   /* calls with news, likewise: other ranks may be silent */
-    SPINS = 1000,         /* calls without news before a wait yields: some 50 us */
     CALLS_LOCKED = 8,     /* calls of one wait before others may take the lock */
+    SPINS = 125,          /* so many times without news before a wait yields: some 50 us */
+    SPINS_OF_DATA = 1000, /* and while data move: a piece has no news until it has ended */
     PINGS_OF_SILENCE = 4, /* after this part of the time a rank that owes an answer is pinged */
     PINGS_OF_IDLE = 20    /* and one that does not, so that it goes on serving */
 };
@@ -449,6 +450,15 @@ bool dynsel_mpi_advance(void)
     return false;
 }
 
+uint32_t dynsel_mpi_advance_operation(const dynsel_mpi_operation *operation, uint32_t most_calls)
+{
+    uint32_t calls_without_news = 0;
+    for (uint32_t call = 0; call < most_calls && !has_ended(operation); call++) {
+        calls_without_news = dynsel_mpi_advance() ? 0 : calls_without_news + 1;
+    }
+    return calls_without_news;
+}
+
 dynsel_status dynsel_mpi_fail_lost(uint32_t rank)
 {
     return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_mpi_backend"), DYNSEL_E_OUT_OF_SERVICE,
@@ -480,12 +490,12 @@ dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
 {
     for (uint32_t round = 0; !has_ended(operation);) {
         dynsel_spinlock_acquire(&dynsel_mpi_lock);
-        for (uint32_t call = 0; call < CALLS_LOCKED && !has_ended(operation); call++) {
-            round = dynsel_mpi_advance() ? 0 : round + 1;
-        }
+        const uint32_t calls_without_news = dynsel_mpi_advance_operation(operation, CALLS_LOCKED);
+        const uint32_t spins = dynsel_mpi_is_moving() ? SPINS_OF_DATA : SPINS;
         dynsel_spinlock_release(&dynsel_mpi_lock);
-        if (round > SPINS) {
-            dynsel_pause_for_copy(round - SPINS);
+        round = calls_without_news < CALLS_LOCKED ? 0 : round + 1;
+        if (round > spins) {
+            dynsel_pause_for_copy(round - spins);
         }
     }
     return dynsel_mpi_operation_result(operation);

@@ -75,6 +75,10 @@ void dynsel_mpi_release_operation(dynsel_mpi_operation *operation);
  * something has come. */
 bool dynsel_mpi_advance(void);
 
+/* The same several times, until the operation has ended. Returns how many of the last calls were
+ * without news. */
+uint32_t dynsel_mpi_advance_operation(const dynsel_mpi_operation *operation, uint32_t most_calls);
+
 /* DYNSEL_E_AGAIN, or the result, with details of a failure as the thread's last error. Any thread,
  * without the lock. */
 dynsel_status dynsel_mpi_operation_result(const dynsel_mpi_operation *operation);

@@ -256,6 +256,11 @@ bool dynsel_mpi_is_sending(void)
     return queued != 0 || unsent != 0;
 }
 
+bool dynsel_mpi_is_moving(void)
+{
+    return transfers != NULL;
+}
+
 /* True: it is there. A failure has no rank: the ranks are asked by their silence then. */
 static bool look_for(arriving *next)
 {

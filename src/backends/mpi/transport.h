@@ -81,6 +81,9 @@ void dynsel_mpi_transport_lose(uint32_t rank);
 /* Whether messages to other ranks wait to be sent. */
 bool dynsel_mpi_is_sending(void);
 
+/* Whether data move, or wait for the other side. */
+bool dynsel_mpi_is_moving(void);
+
 /* Moves everything on that can move, without waiting: tests and sends and receives. True: something
  * has arrived or ended since. In threads that may not call MPI: false. */
 bool dynsel_mpi_pump(void);
