@@ -19,8 +19,8 @@ static dynsel_fixed_resource_policy policies[CONFIG_DYNSEL_MPI_RANK_RESOURCES];
 static uint64_t last_ends[CONFIG_DYNSEL_MPI_RANK_RESOURCES]; /* when work was seen to have ended */
 static uint32_t policy_count;
 static arguments places[CONFIG_DYNSEL_MAX_IN_FLIGHT];
-static uint32_t next_place; /* where the search for a free one begins; the last one that was freed
-                               at once, because it is in the cache */
+static uint32_t next_place; /* the last one: first in the search, because it may be free again, and
+                               is in the cache then */
 
 dynsel_status dynsel_serving_init(void)
 {
@@ -64,7 +64,7 @@ static arguments *find_place(void)
         const uint32_t number = place->operation;
         if (number == 0 || dynsel_served_at(number - 1)->back != place->bytes ||
             dynsel_served_at(number - 1)->state == (uint8_t)DYNSEL_SERVED_NOTHING) {
-            next_place = (next_place + i + 1) % CONFIG_DYNSEL_MAX_IN_FLIGHT;
+            next_place = (next_place + i) % CONFIG_DYNSEL_MAX_IN_FLIGHT;
             return place;
         }
     }
@@ -170,7 +170,6 @@ dynsel_status dynsel_serving_task(const dynsel_mpi_header *header, dynsel_served
     operation->back_bytes = ours->comes_back ? task.bytes : 0;
     operation->of.submission = submission;
     if (is_here) {
-        next_place = (uint32_t)(place - places);
         run_here(operation, &work, header->wants_time != 0);
     }
     return DYNSEL_OK;

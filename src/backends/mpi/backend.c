@@ -84,7 +84,7 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
         return status;
     }
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
-    dynsel_mpi_advance_operation(operation, operation->has_data ? CALLS_FOR_DATA : 1);
+    (void)dynsel_mpi_advance_operation(operation, operation->has_data ? CALLS_FOR_DATA : 1);
     dynsel_spinlock_release(&dynsel_mpi_lock);
     return dynsel_mpi_operation_result(operation);
 }
