@@ -29,8 +29,6 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_work {
     const dynsel_resource *where; /**< as the program gave it; passed to the task function */
     void *own; /**< the backend's handle: that of the resource, or the result of `adapt` */
-    dynsel_task_fn function;
-    void *args;
     uint32_t token; /**< for dynsel_complete(), where work goes on after `start`; else 0 */
     uint8_t wants;  /**< dynsel_execution_info bits to report: measure only these */
     bool began;     /**< set by a backend that wrote the actual start time into ready_ns */
@@ -40,12 +38,17 @@ typedef struct dynsel_work {
 #if CONFIG_DYNSEL_RESOURCE_SETS
     bool holds; /**< the library's own */
 #endif
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    bool quiet; /**< the library's own */
+#endif
     uint32_t queue_tail; /**< the library's own */
-    uint64_t ready_ns;   /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
-    uint64_t ended_ns;   /**< when it was complete; 0: not known (yet) */
     dynsel_event done;   /**< set by the task function or by the backend; all zero before */
+    uint64_t ended_ns;   /**< when it was complete; 0: not known (yet) */
     /** error.status: what the task function returned; the rest counts only when it failed. */
     dynsel_kept_error error;
+    dynsel_task_fn function;
+    void *args;
+    uint64_t ready_ns; /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
 } dynsel_work;
 
 /** The most works that `poll_ended` of a backend is asked about. */

@@ -107,13 +107,13 @@ typedef struct dynsel_command {
     dynsel_launch launch;        /**< of a kernel: range and arguments */
     const dynsel_argument *from; /**< of a copy */
     const dynsel_argument *to;   /**< of a copy or fill */
-    dynsel_box from_box;
-    dynsel_box to_box;
-    const void *element; /**< of a fill */
+    const void *element;         /**< of a fill */
     size_t element_bytes;
     const dynsel_event *after; /**< events in the same domain that the command depends on; valid
                                     until `launch` returns */
     size_t after_count;
+    dynsel_box from_box; /**< of a copy */
+    dynsel_box to_box;   /**< of a copy or fill */
 } dynsel_command;
 
 /** The memory domain of a resource. */

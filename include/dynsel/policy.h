@@ -228,6 +228,8 @@ typedef struct dynsel_queue {
                              visible */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_word looks_left_out; /* before choices, until the next one */
+    uint32_t domain_number;     /* of its memory, as the backend says */
+    dynsel_word domain_asked;   /* 0: that is not known; 1: it is; 2: and it runs work in order */
 #endif
 #endif
 } dynsel_queue;

@@ -27,10 +27,10 @@ static uint32_t place_of(const dynsel_buffer_record *record)
     return (uint32_t)(record - dynsel_buffers) + 1;
 }
 
-static void append(dynsel_buffer_record *record, uint32_t number)
+static void append(dynsel_buffer_record *record, dynsel_former_use *use, uint32_t place,
+                   uint32_t number)
 {
-    dynsel_former_use *const use = use_at(number);
-    use->buffer = (uint16_t)place_of(record);
+    use->buffer = (uint16_t)place;
     use->next = NONE;
     use->previous = (dynsel_use_number)record->last_former;
     if (use->previous != NONE) {
@@ -78,10 +78,12 @@ static bool is_unfinished(uint32_t user)
 static void append_user(dynsel_buffer_record *record, uint32_t user)
 {
     dynsel_uses *const uses = dynsel_uses_in(user - 1);
+    const uint32_t first = (dynsel_slot_number_in(user - 1) - 1) * CONFIG_DYNSEL_MAX_REQUIREMENTS;
+    const uint32_t place = place_of(record);
     uint32_t free = uses->former_end;
     for (uint32_t i = 0; i < uses->former_end; i++) {
         const dynsel_former_use *const use = &uses->former[i];
-        if (use->buffer == place_of(record)) {
+        if (use->buffer == place) {
             return;
         }
         free = use->buffer == 0 ? i : free;
@@ -89,7 +91,7 @@ static void append_user(dynsel_buffer_record *record, uint32_t user)
     DYNSEL_ASSERT(free < CONFIG_DYNSEL_MAX_REQUIREMENTS); /* there is one for each of its uses */
     uses->former_end = free == uses->former_end ? free + 1 : uses->former_end;
     uses->former_user = user;
-    append(record, (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS + free + 1);
+    append(record, &uses->former[free], place, first + free + 1);
 }
 
 static uint32_t user_at(uint32_t number)
@@ -97,12 +99,10 @@ static uint32_t user_at(uint32_t number)
     return group_with(number)->former_user;
 }
 
+/* Leaves in the list what is over: whoever searches it removes that, and the next work of a slot
+ * removes what is left of the work before. */
 void dynsel_users_replaced(dynsel_buffer_record *record)
 {
-    /* the oldest end first */
-    while (record->first_former != NONE && !is_unfinished(user_at(record->first_former))) {
-        remove_use(use_at(record->first_former));
-    }
     if (is_unfinished(record->writer)) {
         append_user(record, record->writer);
     }

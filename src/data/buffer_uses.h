@@ -20,6 +20,7 @@
 #include <dynsel/memory.h>
 
 #include "data/buffers.h"
+#include "port/cache_line.h"
 #include "submission/kept.h"
 #include "submission/slot.h"
 
@@ -123,8 +124,9 @@ typedef struct dynsel_staged {
     bool went;            /* was copied out */
 } dynsel_staged;
 
+/* In the order of their use: most work needs the first two cache lines. */
 typedef struct dynsel_uses {
-    uint32_t token; /* of the slot, + 1 */
+    _Alignas(DYNSEL_LINE_BYTES) uint32_t token; /* of the slot, + 1 */
     uint32_t count;
     uint32_t staged_count;
     uint32_t kind; /* the id of this kind of work */
@@ -158,15 +160,16 @@ typedef struct dynsel_uses {
 
 #if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
     uint32_t external_count;
-    dynsel_external_event external[CONFIG_DYNSEL_EXTERNAL_EVENTS];
 #endif
-
+    dynsel_use each[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     uint32_t former_end; /* the entries of `former` from here on were not used for `former_user` */
+    dynsel_former_use former[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     /* Tokens of work whose event the command waits for. */
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS];
-    dynsel_use each[CONFIG_DYNSEL_MAX_REQUIREMENTS];
-    dynsel_former_use former[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_staged staged[CONFIG_DYNSEL_MAX_STAGED];
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+    dynsel_external_event external[CONFIG_DYNSEL_EXTERNAL_EVENTS];
+#endif
 } dynsel_uses;
 
 extern dynsel_uses dynsel_all_uses[CONFIG_DYNSEL_MAX_IN_FLIGHT];

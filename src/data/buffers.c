@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "port/context.h"
+#include "submission/pending_ops.h"
 
 enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
@@ -26,6 +27,7 @@ void dynsel_buffers_forget(void)
         dynsel_word_store_relaxed(&dynsel_buffers[i].token, 0); /* generations go on */
     }
     used_before = 0;
+    dynsel_word_store_relaxed(&dynsel_pending_alarms, 0);
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 #endif
@@ -86,6 +88,10 @@ void dynsel_buffer_free(dynsel_buffer_record *record)
 {
     const uint32_t place = (uint32_t)(record - dynsel_buffers);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
+    if (dynsel_word_load_relaxed(&record->failures.known) != 0) {
+        dynsel_word_store_release(&record->failures.known, 0);
+        (void)dynsel_word_add_synchronized(&dynsel_pending_alarms, (uint32_t)-1);
+    }
     dynsel_word_store_release(&record->token, 0);
     used_before = place < used_before ? place : used_before;
     dynsel_spinlock_release(&dynsel_memory_lock);

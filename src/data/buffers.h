@@ -14,6 +14,7 @@
 #include "data/regions.h"
 #include "data/validity.h"
 #include "port/atomic.h"
+#include "port/cache_line.h"
 #include "port/likely.h"
 #include "port/spinlock.h"
 
@@ -24,14 +25,14 @@ extern dynsel_spinlock dynsel_memory_lock;
 
 /* The copy of a buffer in one domain. */
 typedef struct dynsel_copy_record {
+    uint32_t since;       /* token + 1 of the work that copies the data in; other users of the copy
+                             come after that work until it is over */
+    uint32_t used;        /* the domain's count of uses at the last use */
+    uint32_t missed;      /* token + 1 of the last work that failed to copy the data in */
+    bool lost;            /* its device failed: the memory is freed before the next use */
     dynsel_memory memory; /* memory.native NULL: there is none */
     void *own;            /* the resource of the domain with which it was allocated */
     const void *since_on; /* the queue of `since`: work behind it in this queue needs no event */
-    uint32_t since;       /* token + 1 of the work that copies the data in; other users of the copy
-                             come after that work until it is over */
-    uint32_t missed;      /* token + 1 of the last work that failed to copy the data in */
-    uint32_t used;        /* the domain's count of uses at the last use */
-    bool lost;            /* its device failed: the memory is freed before the next use */
 } dynsel_copy_record;
 
 typedef enum dynsel_copy_out_state {
@@ -84,28 +85,31 @@ typedef struct dynsel_writer {
     uint32_t id;                /* the kind of the work */
 } dynsel_writer;
 
+/* In the order of their use: a command group whose data are resident needs the first four cache
+ * lines, and those of many buffers are not in the first-level cache. */
 typedef struct dynsel_buffer_record {
-    dynsel_word token; /* of the handle; 0: free. Also read without the lock, even while the members
-                          behind it are zeroed, so it comes first. */
+    _Alignas(DYNSEL_LINE_BYTES) dynsel_word token; /* of the handle; 0: free. Also read without the
+                                                      lock, even while the members behind it are
+                                                      zeroed, so it comes first. */
 #if CONFIG_DYNSEL_DEVICE_BUFFERS
     dynsel_word access; /* a dynsel_kernel_access. Likewise. */
 #endif
     uint32_t generation;
-    void *data;
-    size_t element_bytes; /* these three are constant until the buffer is ended */
-    size_t bytes;
-    dynsel_range range;
 
     uint32_t writer;       /* token + 1 of the last work that writes it, by entry; 0: none */
     uint32_t writer_order; /* the number of entry of the last writer ever; 0: none */
-    uint32_t readers[CONFIG_DYNSEL_MAX_READERS]; /* tokens + 1 of the readers since that writer */
     uint32_t reader_count;
     uint32_t first_former; /* the list of former uses; see src/data/buffer_uses.h */
     uint32_t last_former;
-    dynsel_word watchers; /* of the copy to the host; see src/groups/watch.h */
-    dynsel_buffer_failures failures;
 
+    void *data; /* this, the sizes and the range are constant until the buffer is ended */
+    size_t bytes;
     dynsel_validity validity;
+    dynsel_writer wrote; /* the current data */
+    dynsel_movement movement;
+    dynsel_copy_out copy_out;
+    dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
+
 #if CONFIG_DYNSEL_DEVICE_BUFFERS
     uint32_t home;  /* the domain with the memory of the program, see src/data/home.h;
                        DYNSEL_HOST_DOMAIN: the host's memory is the home */
@@ -120,12 +124,13 @@ typedef struct dynsel_buffer_record {
                                   cleared when the failure is reported */
     uint32_t shared_by;        /* the domain whose copy is the host's memory, or will be once it is
                                   allocated; 0: none */
-    dynsel_copy_out copy_out;
-    dynsel_error copy_out_failure; /* the last one */
-    dynsel_writer wrote;           /* the current data */
+    dynsel_word watchers;      /* of the copy to the host; see src/groups/watch.h */
+    uint32_t readers[CONFIG_DYNSEL_MAX_READERS]; /* tokens + 1 of the readers since the writer */
+    dynsel_buffer_failures failures;
+    size_t element_bytes;
+    dynsel_range range;
     dynsel_buffer_forecast forecast;
-    dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
-    dynsel_movement movement;
+    dynsel_error copy_out_failure; /* the last one */
 #if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
     _Alignas(16) unsigned char inside[CONFIG_DYNSEL_BUFFER_INSIDE_BYTES];
 #endif

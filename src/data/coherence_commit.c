@@ -21,15 +21,16 @@ static void commit_on_host(dynsel_use *use)
     }
 }
 
-static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
+/* resident: the copy is valid and stays as it is; a constant, because most uses are like that. */
+static inline void commit_on_device(const dynsel_uses *uses, dynsel_use *use, bool resident)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[uses->domain - 1];
     dynsel_copy_record *const copy = dynsel_copy_at(record, uses->domain);
     use->host_was_valid = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
-    use->was_valid = dynsel_is_valid(&record->validity, uses->domain);
+    use->was_valid = resident || dynsel_is_valid(&record->validity, uses->domain);
     copy->used = ++domain->uses;
-    if (!use->contents || copy->memory.shared) {
+    if (resident || !use->contents || copy->memory.shared) {
         record->movement.copies_avoided++;
         domain->movement.copies_avoided++;
     }
@@ -37,18 +38,18 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
         use->others_valid = dynsel_valid_copies(&record->validity);
         return;
     }
-    if (use->copy_in || use->allocate) {
+    if (!resident && (use->copy_in || use->allocate)) {
         copy->since = uses->token;
         copy->since_on = uses->queue;
     }
-    if (use->may_share) {
+    if (!resident && use->may_share) {
         record->shared_by = uses->domain;
     }
     if (use->writes) {
         use->others_valid = dynsel_valid_copies(&record->validity);
         dynsel_set_valid_only(&record->validity, uses->domain);
         dynsel_readback_expect(record, uses);
-    } else {
+    } else if (!resident) {
         if (use->copy_in && copy->memory.shared) {
             dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
         }
@@ -62,7 +63,7 @@ void dynsel_coherence_commit(dynsel_uses *uses)
         if (uses->domain == DYNSEL_HOST_DOMAIN) {
             commit_on_host(&uses->each[i]);
         } else {
-            commit_on_device(uses, &uses->each[i]);
+            commit_on_device(uses, &uses->each[i], false);
         }
     }
     uses->decided = uses->token;
@@ -81,11 +82,12 @@ bool dynsel_coherence_start_resident(dynsel_uses *uses)
     }
     for (uint32_t i = 0; i < uses->count; i++) {
         dynsel_use_reset(&uses->each[i]);
+        commit_on_device(uses, &uses->each[i], true);
     }
     uses->obstacle = 0;
     uses->relies_on = 0;
     uses->resident = true;
-    dynsel_coherence_commit(uses);
+    uses->decided = uses->token;
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
+#include "data/domains.h"
 #include "data/enter_domain.h"
 #include "data/home.h"
 
@@ -39,7 +40,8 @@ static dynsel_status enter(dynsel_buffer *buffer, const dynsel_device_memory *th
                            const dynsel_shape *shape)
 {
     uint32_t domain = DYNSEL_HOST_DOMAIN;
-    const dynsel_status status = dynsel_domain_of(there->backend, there->own, &domain, NULL);
+    const dynsel_status status = dynsel_domain_enter(
+        there->backend, dynsel_domain_ask(there->backend, there->own).number, &domain);
     if (status != DYNSEL_OK) {
         return status;
     }

@@ -79,14 +79,10 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *domain, bool *in_order)
+dynsel_status dynsel_domain_enter(dynsel_backend *backend, uint32_t number, uint32_t *domain)
 {
-    const dynsel_domain asked = dynsel_domain_ask(backend, own);
-    if (in_order != NULL) {
-        *in_order = asked.in_order;
-    }
-    *domain = dynsel_domain_find(backend, asked.number);
-    return DYNSEL_LIKELY(*domain != DYNSEL_HOST_DOMAIN) || asked.number == 0
+    *domain = dynsel_domain_find(backend, number);
+    return DYNSEL_LIKELY(*domain != DYNSEL_HOST_DOMAIN) || number == 0
                ? DYNSEL_OK
-               : enter(backend, asked.number, domain);
+               : enter(backend, number, domain);
 }

@@ -2,6 +2,7 @@
 #include "groups/choose_resource.h"
 
 #include "base/fail.h"
+#include "data/domains.h"
 #include "data/enter_domain.h"
 #include "data/staging.h"
 #include "groups/execute_command.h"
@@ -10,6 +11,7 @@
 #include "groups/weigh_data.h"
 #include "port/likely.h"
 #include "submission/pending.h"
+#include "submission/queue.h"
 
 /* The task that a policy sees of a command group, borrowed while it chooses. */
 typedef struct look {
@@ -144,14 +146,16 @@ static DYNSEL_ASIDE void exclude_resources(look *seen, const dynsel_handler *gro
 /* The recorded accessors may no longer exist, so each use gets a constant one of the same mode. */
 static inline void find_requirements(look *seen, const dynsel_handler *group)
 {
-    static const dynsel_accessor reads = {.mode = DYNSEL_ACCESS_READ, .placeholder = true};
-    static const dynsel_accessor writes = {.mode = DYNSEL_ACCESS_DISCARD_WRITE,
-                                           .placeholder = true};
-    static const dynsel_accessor both = {.mode = DYNSEL_ACCESS_READ_WRITE, .placeholder = true};
+    enum { READS = 1, WRITES = 2 };
+    static const dynsel_accessor needed[] = {
+        [0] = {.mode = DYNSEL_ACCESS_DISCARD_WRITE, .placeholder = true},
+        [READS] = {.mode = DYNSEL_ACCESS_READ, .placeholder = true},
+        [WRITES] = {.mode = DYNSEL_ACCESS_DISCARD_WRITE, .placeholder = true},
+        [READS | WRITES] = {.mode = DYNSEL_ACCESS_READ_WRITE, .placeholder = true}};
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *use = &group->uses->each[i];
-        const dynsel_accessor *needed = use->reads ? &reads : &writes;
-        seen->requirements[i].accessor = use->reads && use->writes ? &both : needed;
+        const unsigned how = (use->reads ? READS : 0u) | (use->writes ? WRITES : 0u);
+        seen->requirements[i].accessor = &needed[how];
         seen->requirements[i].buffer.token = use->token;
     }
     seen->task.requirements = seen->requirements;
@@ -324,14 +328,29 @@ DYNSEL_RARE static void take_no_domain(dynsel_uses *uses)
     uses->obstacle = 0;
 }
 
+enum { ASKED = 1, ASKED_IN_ORDER = 2 }; /* dynsel_queue.domain_asked */
+
+/* The backend is asked once: its answer is always the same. */
+DYNSEL_RARE static void ask_for_domain(dynsel_queue *queue, const dynsel_slot *slot)
+{
+    const dynsel_domain asked = dynsel_domain_ask(slot->work.where->backend, slot->work.own);
+    queue->domain_number = asked.number;
+    dynsel_word_store_relaxed(&queue->domain_asked, asked.in_order ? ASKED_IN_ORDER : ASKED);
+}
+
 dynsel_status dynsel_take_choice(dynsel_handler *group, const dynsel_slot *slot)
 {
-    group->uses->own = slot->work.own;
-    group->uses->queue = &slot->selection.policy->queues[slot->selection.index];
+    dynsel_uses *const uses = group->uses;
+    dynsel_queue *const queue = dynsel_queue_of(slot);
+    uses->own = slot->work.own;
+    uses->queue = queue;
     if (dynsel_group_is_empty(group)) {
-        take_no_domain(group->uses);
+        take_no_domain(uses);
         return DYNSEL_OK;
     }
-    return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->uses->domain,
-                            &group->uses->in_order);
+    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&queue->domain_asked) != 0)) {
+        ask_for_domain(queue, slot);
+    }
+    uses->in_order = dynsel_word_load_relaxed(&queue->domain_asked) == ASKED_IN_ORDER;
+    return dynsel_domain_enter(slot->work.where->backend, queue->domain_number, &uses->domain);
 }

@@ -165,9 +165,14 @@ static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
+static inline bool has_ranges(const dynsel_handler *group)
+{
+    return !DYNSEL_LIKELY(group->uses->staged_count == 0 && group->direct_bytes == 0);
+}
+
 static inline void update_range_statistics(dynsel_handler *group)
 {
-    if (!DYNSEL_LIKELY(group->uses->staged_count == 0 && group->direct_bytes == 0)) {
+    if (has_ranges(group)) {
         count_ranges(group);
     }
 }
@@ -293,10 +298,12 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
         return run_on_host(group);
     }
     /* the fast path: no transfers, and the queue orders the command behind its dependencies */
+    const bool only_launches = group->uses->resident && group->uses->after_count == 0;
+    if (DYNSEL_LIKELY(only_launches && !has_ranges(group))) {
+        return launch(group, where, done);
+    }
     const dynsel_status status =
-        DYNSEL_LIKELY(group->uses->resident && group->uses->after_count == 0)
-            ? launch(group, where, done)
-            : launch_with_transfers(group, where, done);
+        only_launches ? launch(group, where, done) : launch_with_transfers(group, where, done);
     update_range_statistics(group);
     return status;
 }

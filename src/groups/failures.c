@@ -123,7 +123,10 @@ static dynsel_error name_buffer(const dynsel_use *use, const dynsel_error *error
 static void set(dynsel_buffer_failures *failures, dynsel_word *version, uint32_t order)
 {
     dynsel_word_store_release(version, order);
-    dynsel_word_store_release(&failures->known, 1);
+    if (load(&failures->known) == 0) {
+        dynsel_word_store_release(&failures->known, 1);
+        (void)dynsel_word_add_synchronized(&dynsel_pending_alarms, 1);
+    }
 }
 
 /* If later work is already known to have failed, its failure stays. */

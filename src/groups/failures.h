@@ -12,6 +12,12 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
+/* Whether some buffer has failures, with or without the lock. */
+static inline bool dynsel_failures_exist(void)
+{
+    return !DYNSEL_LIKELY(dynsel_word_load_acquire(&dynsel_pending_alarms) == 0);
+}
+
 /* For a buffer with failures: whether the use reads the output of failed work. */
 DYNSEL_RARE bool dynsel_failure_concerns(const dynsel_use *use);
 
@@ -19,10 +25,9 @@ DYNSEL_RARE bool dynsel_failure_concerns(const dynsel_use *use);
  * without the lock. */
 static inline const dynsel_use *dynsel_failures_find(const dynsel_handler *group)
 {
-    for (uint32_t i = 0; i < group->uses->count; i++) {
+    for (uint32_t i = 0; dynsel_failures_exist() && i < group->uses->count; i++) {
         const dynsel_use *const use = &group->uses->each[i];
-        if (use->reads &&
-            !DYNSEL_LIKELY(dynsel_word_load_acquire(&use->record->failures.known) == 0) &&
+        if (use->reads && dynsel_word_load_acquire(&use->record->failures.known) != 0 &&
             dynsel_failure_concerns(use)) {
             return use;
         }

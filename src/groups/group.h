@@ -15,6 +15,7 @@
 #include <dynsel/statistics.h>
 
 #include "data/buffer_uses.h"
+#include "port/cache_line.h"
 #include "port/likely.h"
 #include "submission/failed_work.h"
 #include "submission/slot.h"
@@ -60,55 +61,50 @@ typedef struct dynsel_bound {
     uint32_t use;  /* the index in `uses`, or DYNSEL_NO_USE */
 } dynsel_bound;
 
+/* In the order of their use, by cache lines: what the end of the work needs comes first, and arrays
+ * of which few entries are used come last. */
 struct dynsel_handler {
-    dynsel_uses *uses; /* of the same slot; written once */
+    _Alignas(DYNSEL_LINE_BYTES) dynsel_uses *uses; /* of the same slot, which is the next member: */
+    dynsel_slot *slot;                             /* both are written once */
     /* The first failure of a handler function; later the failure that prevents the start. */
     dynsel_error error;
-    dynsel_group_fn function;
-    dynsel_kernel_fn host_task;
-    /* A copy is from arguments[0] to arguments[1]; a fill is to arguments[0]. */
-    dynsel_command command;
-#if CONFIG_DYNSEL_ASPECTS
-    dynsel_aspect_set aspects;
-#endif
-    uint32_t id;
-    uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
-    uint32_t key_word_count;
-    uint32_t bound_count;
-    uint32_t argument_count;
-    uint32_t value_bytes;     /* the bytes of `values` in use */
-    uint32_t followed_count;  /* this and what follows with DYNSEL_GROUP_FOLLOWS only */
-    uint32_t followed_tasks;  /* so many of them are tasks */
-    dynsel_cause behind;      /* the failure of work that it follows */
-    const char *only_on_host; /* a function of a range without a form for devices; NULL: none */
-#if CONFIG_DYNSEL_TIME_LIMITS
-    uint64_t limit_ns; /* as of dynsel_task */
-#endif
-#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    uint64_t amount; /* as of dynsel_task, if `has_amount` */
-#endif
-    uint64_t end_ns;           /* as the policy predicted it; 0: it did not */
-    uint64_t direct_bytes;     /* of ranges that devices access directly; set at the end */
-    uint16_t host_range_count; /* ranges with a function for the host only */
-    bool open;                 /* the group function runs */
+    uint8_t uncommon;  /* what follows, as bits: most command groups have none of it */
+    bool open;         /* the group function runs */
     bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
     bool has_pointers; /* an argument is or was a pointer */
-    uint8_t uncommon;  /* what follows, as bits: most command groups have none of it */
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     bool has_amount; /* the group function said how much work it is */
 #endif
 #if CONFIG_DYNSEL_REPEAT
     bool repeatable; /* as the group function said */
 #endif
+    /* A copy is from arguments[0] to arguments[1]; a fill is to arguments[0]. */
+    dynsel_command command;
+    dynsel_kernel_fn host_task;
+    dynsel_group_fn function;
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects;
+#endif
+    uint32_t id;
+    uint32_t key_word_count;
+    uint32_t bound_count;
+    uint32_t argument_count;
+    uint32_t value_bytes;      /* the bytes of `values` in use */
+    uint16_t host_range_count; /* ranges with a function for the host only */
+    const char *only_on_host;  /* a function of a range without a form for devices; NULL: none */
+#if CONFIG_DYNSEL_TIME_LIMITS
+    uint64_t limit_ns; /* as of dynsel_task */
+#endif
+    uint64_t end_ns;       /* as the policy predicted it; 0: it did not */
+    uint64_t direct_bytes; /* of ranges that devices access directly; set at the end */
 
     /* Under the lock. */
-    bool held;                 /* an open host accessor */
-    bool untold;               /* failed on the host; the end is not reported yet */
-    bool ran;                  /* failed after the command had begun */
-    bool unrun;                /* failed on the host before the command began */
-    bool refused;              /* the resource refused the last start */
-    bool for_start;            /* waits for the start of `waits_for`, not for its end */
-    dynsel_word *watches;      /* the list of watchers that contains the group; or NULL */
+    bool held;      /* an open host accessor */
+    bool untold;    /* failed on the host; the end is not reported yet */
+    bool ran;       /* failed after the command had begun */
+    bool unrun;     /* failed on the host before the command began */
+    bool refused;   /* the resource refused the last start */
+    bool for_start; /* waits for the start of `waits_for`, not for its end */
     uint32_t waits_for;        /* token + 1 of the dependency that it waits for; 0: none */
     uint32_t looked_since;     /* token + 1 of a started obstacle, since whose start the group was
                                   looked at; 0: none */
@@ -119,13 +115,21 @@ struct dynsel_handler {
                                   resource; see src/groups/watch.h */
     uint16_t next;             /* in the list of watchers: slot numbers; DYNSEL_NO_SLOT: none */
     uint16_t previous;
-    dynsel_range_bytes bytes; /* of its ranges, so far */
+    dynsel_word *watches;      /* the list of watchers that contains the group; or NULL */
+    dynsel_range_bytes bytes;  /* of its ranges, so far */
 
+    _Alignas(DYNSEL_LINE_BYTES) dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    _Alignas(DYNSEL_LINE_BYTES) dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
+    _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES]; /* tokens */
     uint32_t followed[CONFIG_DYNSEL_MAX_DEPENDENCIES];     /* likewise */
-    dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
-    dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
-    _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];
+    uint32_t followed_count; /* this and what follows with DYNSEL_GROUP_FOLLOWS only */
+    uint32_t followed_tasks; /* so many of them are tasks */
+    dynsel_cause behind;     /* the failure of work that it follows */
+    uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    uint64_t amount; /* as of dynsel_task, if `has_amount` */
+#endif
 };
 
 extern dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
@@ -158,7 +162,7 @@ static inline bool dynsel_group_follows(const dynsel_handler *group)
 /* The slot of a group that is in use. */
 static inline dynsel_slot *dynsel_slot_of(const dynsel_handler *group)
 {
-    return dynsel_uses_slot(group->uses);
+    return group->slot;
 }
 
 /* The id of the kernel, if it has one of its own. */

@@ -232,8 +232,8 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
     } else {
         record->readers[record->reader_count++] = group->uses->token;
     }
-    return use->reads && dynsel_word_load_relaxed(&record->failures.known) != 0 &&
-           dynsel_failure_concerns(use);
+    return dynsel_failures_exist() && use->reads &&
+           dynsel_word_load_relaxed(&record->failures.known) != 0 && dynsel_failure_concerns(use);
 }
 
 /* An empty command changes nothing: what it was to write stays as it is, also if that is lost. So

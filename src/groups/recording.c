@@ -19,7 +19,8 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->has_pointers = false;
     group->uncommon = 0;
     if (!DYNSEL_LIKELY(group->uses != NULL)) {
-        group->uses = dynsel_uses_in(token); /* once: other threads read it without the lock */
+        group->uses = dynsel_uses_in(token); /* once: other threads read these without the lock */
+        group->slot = dynsel_slot_of_token(token);
     }
     group->uses->token = token + 1;
     group->error.status = DYNSEL_OK;

@@ -95,6 +95,7 @@ DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error
                                        bool may_choose)
 {
     dynsel_buffer_record *copy_out = NULL;
+    dynsel_slot_of(group)->work.quiet = false; /* it may copy data in the next time */
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_coherence_roll_back(group->uses);
     dynsel_spinlock_release(&dynsel_memory_lock);

@@ -46,6 +46,7 @@ static inline void publish(dynsel_handler *group, uint32_t references, bool wait
 {
     if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_resident(group->uses))) {
         made->start = DYNSEL_OK;
+        dynsel_slot_of(group)->work.quiet = group->uncommon == 0;
     } else {
         made->start = waits ? dynsel_group_look(group, &made->copy_out)
                             : dynsel_group_look_at_data(group, &made->copy_out);

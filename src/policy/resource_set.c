@@ -143,6 +143,9 @@ static void open(dynsel_policy *policy, uint32_t place)
 #if CONFIG_DYNSEL_SHADOW_CHECK
     dynsel_word_store_relaxed(&policy->queues[place].mismatches, 0);
 #endif
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_word_store_relaxed(&policy->queues[place].domain_asked, 0); /* as for another resource */
+#endif
     dynsel_occupancy_open(&policy->queues[place]);
     while (!dynsel_health_change(policy, place, &seen, 0, DYNSEL_OK)) {
     }

@@ -22,6 +22,7 @@ dynsel_status dynsel_pending_claim(dynsel_policy *policy, const dynsel_submit_op
         return status;
     }
     (*slot)->can_be_pending = true;
+    (*slot)->work.quiet = false;
     (*slot)->work.done = (dynsel_event){.native = NULL};
     return DYNSEL_OK;
 }
@@ -227,8 +228,9 @@ DYNSEL_RARE static bool is_held(dynsel_slot *slot)
     return held;
 }
 
-/* Starts work on the chosen resource; it may be over then. A failure had no effect. */
-static inline dynsel_status start_chosen(dynsel_slot *slot)
+/* Starts work on the chosen resource; it may be over then. A failure had no effect. Inlined, because
+ * a call costs each short command group 17 instructions of 2,200. */
+__attribute__((always_inline)) static inline dynsel_status start_chosen(dynsel_slot *slot)
 {
     dynsel_policy *const policy = slot->selection.policy;
     const uint32_t index = slot->selection.index;

@@ -4,16 +4,15 @@
 #include "port/thread.h"
 
 const dynsel_pending_ops *dynsel_pending_operations;
-static dynsel_word registered; /* then it is visible, too */
+static dynsel_word registered; /* then they are visible, too */
 
 dynsel_word dynsel_pending_count;
+dynsel_word dynsel_pending_alarms;
 
-void dynsel_pending_register(const dynsel_pending_ops *pending_ops)
+void dynsel_pending_register_first(const dynsel_pending_ops *pending_ops)
 {
-    if (dynsel_pending_operations == NULL) {
-        dynsel_pending_operations = pending_ops;
-        dynsel_word_store_release(&registered, 1);
-    }
+    dynsel_pending_operations = pending_ops;
+    dynsel_word_store_release(&registered, 1);
 }
 
 dynsel_status dynsel_pending_cancel(struct dynsel_slot *slot, const dynsel_kept_error *error)

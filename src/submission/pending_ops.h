@@ -31,7 +31,7 @@ typedef struct dynsel_pending_ops {
     dynsel_status (*cancel)(struct dynsel_slot *slot, const dynsel_kept_error *error);
 
     /* Pending work has ended, and its end is not visible yet. May change slot->work.error. The
-     * caller holds no lock but that of the slot's queue. */
+     * caller holds no lock but that of the slot's queue. Not called for quiet work, see below. */
     void (*ended)(struct dynsel_slot *slot);
 
 #if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
@@ -64,16 +64,30 @@ typedef struct dynsel_pending_ops {
     void (*moved)(struct dynsel_slot *slot);
 } dynsel_pending_ops;
 
-/* Registers the operations, the same ones each time, before the first pending work and under the
- * caller's lock. */
-void dynsel_pending_register(const dynsel_pending_ops *pending_ops);
-
 /* Visible to threads that see a pending count above 0. */
 extern const dynsel_pending_ops *dynsel_pending_operations;
+
+DYNSEL_RARE void dynsel_pending_register_first(const dynsel_pending_ops *pending_ops);
+
+/* Registers the operations, the same ones each time, before the first pending work and under the
+ * caller's lock. */
+static inline void dynsel_pending_register(const dynsel_pending_ops *pending_ops)
+{
+    if (!DYNSEL_LIKELY(dynsel_pending_operations != NULL)) {
+        dynsel_pending_register_first(pending_ops);
+    }
+}
 
 /* The number of published pieces of work that are neither started nor ended, without those that the
  * accepting call starts directly. */
 extern dynsel_word dynsel_pending_count;
+
+/*
+ * Work with slot->work.quiet, which its owner sets before the start, ends without `ended`, unless it
+ * failed or there are alarms: the owner's count of what can make other work fail. So the end of most
+ * work touches nothing but its slot.
+ */
+extern dynsel_word dynsel_pending_alarms;
 
 void dynsel_pending_progress_now(void);
 
@@ -109,11 +123,6 @@ static inline dynsel_status dynsel_pending_cancel(struct dynsel_slot *slot,
     (void)slot;
     (void)error;
     return DYNSEL_E_BUSY;
-}
-
-static inline void dynsel_pending_tell_end(struct dynsel_slot *slot)
-{
-    (void)slot;
 }
 
 static inline void dynsel_pending_leave(const dynsel_policy *policy)

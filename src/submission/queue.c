@@ -143,6 +143,21 @@ static dynsel_slot *slot_behind(const dynsel_queue *queue, uint32_t count)
     return number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
 }
 
+/* Reaper only: the second half of the end of work that was taken off the list. */
+static void tell_and_leave(dynsel_queue *queue, dynsel_slot *slot, const dynsel_slot *referenced)
+{
+    dynsel_traced_device(&slot->selection, &slot->work);
+    dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
+    queue->last_end_ns = slot->work.ended_ns; /* of untimed work, too: dynsel_complete() */
+    keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
+    dynsel_limits_leave(slot);
+    if (!DYNSEL_LIKELY(!dynsel_slot_has_failed(slot))) {
+        dynsel_slot_leave_failed(slot);
+    } else {
+        dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
+    }
+}
+
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
 /* Whether the backend can be asked about this work together with other work. A timed end has to be
@@ -153,91 +168,142 @@ static bool is_asked_with_others(const dynsel_slot *slot)
            dynsel_slot_can_be_pending(slot) && (slot->work.wants & DYNSEL_TASK_TIME) == 0;
 }
 
-/* Reaper only. ended: a command group of this queue, or NULL. Returns it if it is in the list still
- * and its backend can be asked about those before it. */
-static const dynsel_slot *find_ended(const dynsel_queue *queue, const dynsel_slot *ended)
+/* Reaper only: whether this work, which has ended, is in the list still, and its backend can be asked
+ * about the work before it. */
+static bool is_asked_for_others(const dynsel_queue *queue, const dynsel_slot *ended)
 {
-    if (ended == NULL || ended->work.where->backend->ops->poll_ended == NULL) {
-        return NULL;
+    if (ended->work.where->backend->ops->poll_ended == NULL) {
+        return false;
     }
     uint32_t number = dynsel_word_load_acquire(&queue->head);
     while (number != DYNSEL_NO_SLOT && dynsel_slot_at(number) != ended) {
         number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
     }
-    return number != DYNSEL_NO_SLOT ? ended : NULL;
+    return number != DYNSEL_NO_SLOT;
 }
 
 /*
- * Reaper only. Completes work from `first` on, which is in the list before `ended` or is it, as far
- * as one question can. Returns `ended` where the next question can go on; NULL: work has failed, or
- * `first` is `ended`.
+ * Reaper only. Asks about work from `first` on, which is in the list before `ended` or is it, as far
+ * as one question can. Returns how many pieces of work have succeeded. ended: in and out; NULL from
+ * now on if there is no more to ask together: work has failed, or `first` is `ended`.
  */
-static const dynsel_slot *complete_to(dynsel_slot *first, const dynsel_slot *ended)
+static uint32_t ask_together(const dynsel_slot *first, const dynsel_slot **ended)
 {
     const dynsel_work *works[DYNSEL_MOST_ENDED];
-    dynsel_backend *const backend = ended->work.where->backend;
+    dynsel_backend *const backend = (*ended)->work.where->backend;
     const dynsel_slot *slot = first;
-    size_t count = 0;
+    uint32_t count = 0;
     while (count < DYNSEL_MOST_ENDED && slot != NULL && is_asked_with_others(slot)) {
         works[count] = &slot->work;
         count++;
-        slot = slot != ended ? dynsel_slot_at(dynsel_word_load_acquire(&slot->next)) : NULL;
+        slot = slot != *ended ? dynsel_slot_at(dynsel_word_load_acquire(&slot->next)) : NULL;
     }
-    if (count > 1) {
-        if (backend->ops->poll_ended(backend, works, count) != DYNSEL_OK) {
-            return NULL;
-        }
-        for (size_t i = 0; i < count; i++) {
-            dynsel_slot_complete_ended(dynsel_slot_at(dynsel_slot_number_in(works[i]->token)));
-        }
+    const bool asked = count > 1;
+    const bool succeeded = asked && backend->ops->poll_ended(backend, works, count) == DYNSEL_OK;
+    if (first == *ended || asked != succeeded) {
+        *ended = NULL;
     }
-    return first != ended ? ended : NULL;
+    return succeeded ? count : 0;
+}
+
+/* Reaper only: work that has succeeded and was taken off the list, and that is the caller's now. */
+static inline void end_alone(dynsel_queue *queue, dynsel_slot *slot)
+{
+    dynsel_finish_counted(slot->selection.policy, &slot->selection, DYNSEL_OK);
+    dynsel_pending_moved(slot);
+    dynsel_traced_device(&slot->selection, &slot->work);
+    dynsel_finish_told(&slot->selection, DYNSEL_OK, 0);
+    queue->last_end_ns = slot->work.ended_ns;
+    dynsel_limits_leave(slot);
+    dynsel_slot_free(slot);
+}
+
+/* Reaper only: ends the head, which has succeeded, if that is nobody else's affair: as most work of
+ * a stream, with one change of its word. False: it is somebody's, or another thread is appending
+ * behind it, and nothing was changed. */
+static inline bool take_off_alone(dynsel_queue *queue, dynsel_slot *head)
+{
+    if (!dynsel_slot_is_alone(head) || !take_head(queue, head)) {
+        return false;
+    }
+    if (DYNSEL_LIKELY(dynsel_slot_leave_alone(head))) {
+        end_alone(queue, head);
+        return true;
+    }
+    /* another thread took a reference meanwhile, and may just be completing it */
+    for (uint32_t round = 0; !dynsel_slot_complete_ended(head); round++) {
+        dynsel_pause(round);
+    }
+    tell_and_leave(queue, head, NULL);
+    return true;
+}
+
+/* Reaper only. succeeded: it is known to have. */
+static inline bool has_finished(dynsel_slot *slot, bool succeeded)
+{
+    return succeeded ? dynsel_slot_complete_ended(slot) : dynsel_slot_poll(slot);
 }
 
 #else
 
-static const dynsel_slot *find_ended(const dynsel_queue *queue, const dynsel_slot *ended)
-{
-    (void)queue;
-    (void)ended;
-    return NULL;
-}
-
-static const dynsel_slot *complete_to(const dynsel_slot *first, const dynsel_slot *ended)
+static uint32_t ask_together(const dynsel_slot *first, const dynsel_slot **ended)
 {
     (void)first;
-    return ended;
+    *ended = NULL;
+    return 0;
+}
+
+static bool take_off_alone(const dynsel_queue *queue, const dynsel_slot *head)
+{
+    (void)queue;
+    (void)head;
+    return false;
+}
+
+static inline bool has_finished(dynsel_slot *slot, bool succeeded)
+{
+    (void)succeeded;
+    return dynsel_slot_poll(slot);
 }
 
 #endif
 
-/* Reaper only, so the reports of a queue are sequential. ended: as of find_ended(); what is behind
- * it stays. */
+/* Reaper only: takes the head off the list if it has finished. succeeded: it is known to have. */
+static inline bool take_off(dynsel_queue *queue, dynsel_slot *head, bool succeeded,
+                            const dynsel_slot *referenced)
+{
+    if (succeeded && DYNSEL_LIKELY(take_off_alone(queue, head))) {
+        return true;
+    }
+    if ((!has_finished(head, succeeded) && !dynsel_slot_has_failed(head)) ||
+        !take_head(queue, head)) {
+        return false;
+    }
+    tell_and_leave(queue, head, referenced);
+    return true;
+}
+
+/* Reaper only, so the reports of a queue are sequential. ended: work in the list that has ended, and
+ * whose backend can be asked about it together with the work before it; what is behind it stays.
+ * NULL: none. */
 static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced,
                               const dynsel_slot *ended)
 {
     dynsel_policy *policy = NULL;
     uint32_t number = dynsel_word_load_acquire(&queue->head);
-    const dynsel_slot *later = find_ended(queue, ended);
+    const dynsel_slot *asked_to = ended;
+    uint32_t succeeded = 0; /* so many, the first, are known to have */
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (later != NULL) {
-            later = complete_to(slot, later);
+        dynsel_policy *const its = slot->selection.policy;
+        if (succeeded == 0 && asked_to != NULL) {
+            succeeded = ask_together(slot, &asked_to);
         }
-        if ((!dynsel_slot_poll(slot) && !dynsel_slot_has_failed(slot)) || !take_head(queue, slot)) {
+        if (!take_off(queue, slot, succeeded != 0, referenced)) {
             break;
         }
-        policy = slot->selection.policy;
-        dynsel_traced_device(&slot->selection, &slot->work);
-        dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
-        queue->last_end_ns = slot->work.ended_ns; /* of untimed work, too: dynsel_complete() */
-        keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
-        dynsel_limits_leave(slot);
-        if (!DYNSEL_LIKELY(!dynsel_slot_has_failed(slot))) {
-            dynsel_slot_leave_failed(slot);
-        } else {
-            dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
-        }
+        policy = its;
+        succeeded -= succeeded != 0 ? 1 : 0;
         number = slot != ended ? dynsel_word_load_acquire(&queue->head) : (uint32_t)DYNSEL_NO_SLOT;
     }
     if (policy != NULL && dynsel_limits_exist()) {
@@ -400,7 +466,7 @@ __attribute__((always_inline)) static inline void
 end_outside(dynsel_queue *queue, dynsel_slot *slot, bool ran, uint64_t took_ns, uint32_t flags)
 {
     dynsel_slot_run_once(slot);
-    dynsel_pending_tell_end(slot);
+    dynsel_pending_end(slot);
     if (ran) {
         dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     }
@@ -445,7 +511,7 @@ bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
 bool dynsel_queue_reap_to_running(dynsel_queue *queue, const dynsel_slot *ended)
 {
     wait_to_be_reaper(queue);
-    reap(queue, NULL, ended);
+    reap(queue, NULL, is_asked_for_others(queue, ended) ? ended : NULL);
     const uint32_t number = dynsel_word_load_acquire(&queue->head);
     const bool running = number != DYNSEL_NO_SLOT && dynsel_slot_goes_on(dynsel_slot_at(number));
     dynsel_word_store_release(&queue->reaper, 0);

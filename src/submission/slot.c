@@ -97,15 +97,15 @@ dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy)
 {
     dynsel_thread *thread = dynsel_this_thread();
     const uint32_t open = dynsel_slots_open();
-    uint32_t cursor = thread->slot_cursor;
+    uint32_t index = thread->slot_cursor;
     for (uint32_t looked_at = 0; looked_at < open; looked_at++) {
-        const uint32_t index = cursor;
-        cursor = cursor + 1 < open ? cursor + 1 : 0;
-        if (try_claim(&dynsel_slots[index], index, policy)) {
-            thread->slot_cursor = cursor;
+        index = index < open ? index : 0;
+        if (DYNSEL_LIKELY(try_claim(&dynsel_slots[index], index, policy))) {
+            thread->slot_cursor = index + 1;
             dynsel_slot_note_claim();
             return &dynsel_slots[index];
         }
+        index++;
     }
     return NULL;
 }
@@ -484,7 +484,7 @@ static void end_repeated(dynsel_slot *first)
 {
     dynsel_repeat_end(dynsel_slot_number(first), DYNSEL_REPEAT_OVER);
     if (dynsel_slot_can_be_pending(first)) {
-        dynsel_pending_tell_end(first);
+        dynsel_pending_end(first);
     }
     end_completion(first, 0);
     dynsel_pending_moved(first);
@@ -613,7 +613,7 @@ bool dynsel_slot_finish_completion(dynsel_slot *slot, uint32_t flags)
         return false;
     }
     if (dynsel_slot_can_be_pending(slot)) {
-        dynsel_pending_tell_end(slot);
+        dynsel_pending_end(slot);
     }
     dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     end_completion(slot, flags);
@@ -743,12 +743,12 @@ bool dynsel_slot_goes_on(dynsel_slot *slot)
     return ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
 }
 
-void dynsel_slot_complete_ended(dynsel_slot *slot)
+bool dynsel_slot_complete_ended(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
-    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
-        (void)complete(slot, word, DYNSEL_OK, dynsel_this_thread()->failure_count, 0, 0);
-    }
+    return dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING
+               ? complete(slot, word, DYNSEL_OK, dynsel_this_thread()->failure_count, 0, 0)
+               : dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
 }
 
 void dynsel_slot_begin_end(dynsel_slot *slot)

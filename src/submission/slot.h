@@ -29,6 +29,7 @@
 
 #include "port/assert.h"
 #include "port/atomic.h"
+#include "port/cache_line.h"
 #include "port/likely.h"
 #include "submission/pending_ops.h"
 #include "submission/repeat_table.h"
@@ -56,14 +57,9 @@ enum {
     DYNSEL_SLOT_GENERATION_SHIFT = 13
 };
 
-#if CONFIG_DYNSEL_CONTEXT_THREADS
-#define DYNSEL_SLOT_ALIGNMENT 64 /* a cache line, so that threads do not slow each other down */
-#else
-#define DYNSEL_SLOT_ALIGNMENT sizeof(void *)
-#endif
-
+/* In the order of their use: the end of work that succeeded needs the first two cache lines. */
 typedef struct dynsel_slot {
-    _Alignas(DYNSEL_SLOT_ALIGNMENT) dynsel_word word;
+    _Alignas(DYNSEL_LINE_BYTES) dynsel_word word;
     dynsel_word next; /* in its queue's list: a slot's number, DYNSEL_NO_SLOT at the end */
     dynsel_selection selection;
     dynsel_status marked; /* how the work ended, as it was marked */
@@ -78,10 +74,12 @@ typedef struct dynsel_slot {
                              be called */
 #endif
 #if CONFIG_DYNSEL_TIME_LIMITS
-    uint64_t limit_ns;        /* 0: none; see submission/limits.h */
-    uint64_t limited_from_ns; /* the reaper's, from the append on */
+    uint64_t limit_ns; /* 0: none; see submission/limits.h */
 #endif
     dynsel_work work;
+#if CONFIG_DYNSEL_TIME_LIMITS
+    uint64_t limited_from_ns; /* the reaper's, from the append on */
+#endif
 } dynsel_slot;
 
 _Static_assert(sizeof(dynsel_slot) <= 192 + (CONFIG_DYNSEL_TRACE ? 64 : 0),
@@ -173,6 +171,27 @@ static inline uint32_t dynsel_choice_reason(uint32_t choice)
     return choice >> DYNSEL_CHOICE_REASON_SHIFT;
 }
 
+#endif
+
+/* Pending work has ended, and its end is not visible yet. */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static inline bool dynsel_pending_ends_quietly(const dynsel_slot *slot)
+{
+    return slot->work.quiet && slot->work.error.status == DYNSEL_OK &&
+           dynsel_word_load_acquire(&dynsel_pending_alarms) == 0;
+}
+
+static inline void dynsel_pending_end(dynsel_slot *slot)
+{
+    if (!DYNSEL_LIKELY(dynsel_pending_ends_quietly(slot))) {
+        dynsel_pending_tell_end(slot);
+    }
+}
+#else
+static inline void dynsel_pending_end(dynsel_slot *slot)
+{
+    (void)slot;
+}
 #endif
 
 /* After each change of the stage. */
@@ -523,8 +542,34 @@ void dynsel_slot_finish_if_marked(dynsel_slot *slot);
 /* Whether it is running, and polling it now would not find it finished; completes nothing. */
 bool dynsel_slot_goes_on(dynsel_slot *slot);
 
-/* Completes running work that succeeded, and whose results are visible. Reaper only. */
-void dynsel_slot_complete_ended(dynsel_slot *slot);
+/* Completes running work that succeeded, and whose results are visible. Reaper only. True: the slot
+ * is finished; else another thread is completing it, or another run follows. */
+bool dynsel_slot_complete_ended(dynsel_slot *slot);
+
+/* The word of work in a queue to which nobody else has a reference. */
+static inline uint32_t dynsel_slot_word_alone(const dynsel_slot *slot)
+{
+    return (slot->work.token & UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT) |
+           (uint32_t)(DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED);
+}
+
+/* Of work that succeeded: whether its end is the reaper's affair only, because nobody else has a
+ * reference, and `ended` need not be called. Others may take references at any time. */
+static inline bool dynsel_slot_is_alone(const dynsel_slot *slot)
+{
+    return dynsel_word_load_acquire(&slot->word) == dynsel_slot_word_alone(slot) &&
+           slot->can_be_pending && dynsel_pending_ends_quietly(slot);
+}
+
+/* From RUNNING to LEAVING, for the reaper that has taken the work off its list, if it is alone
+ * still. The slot is the caller's until dynsel_slot_free(). */
+static inline bool dynsel_slot_leave_alone(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_slot_word_alone(slot);
+    return dynsel_marked_swap(&slot->word, &word,
+                              word + (DYNSEL_SLOT_LEAVING - DYNSEL_SLOT_RUNNING) -
+                                  (uint32_t)DYNSEL_SLOT_LISTED);
+}
 
 /* From STARTING to COMPLETING, for the thread that writes the result: no end can be marked any
  * more. */

@@ -29,6 +29,7 @@ enum {
 };
 
 static dynsel_word copies;
+static const dynsel_opencl_wait_list no_events;
 
 uint32_t dynsel_opencl_count_copies(void)
 {
@@ -235,12 +236,11 @@ static void end_mapping(dynsel_opencl_entry *entry, dynsel_memory *memory, void 
 
 static void release(dynsel_backend *backend, void *own, dynsel_memory *memory)
 {
-    static const dynsel_opencl_wait_list nothing;
     dynsel_opencl_entry *const entry = own;
     (void)backend;
     (void)dynsel_word_add_synchronized(&dynsel_opencl_releases, 1);
     if (memory->mapping != DYNSEL_UNMAPPED && !dynsel_opencl_is_lost(entry)) {
-        end_mapping(entry, memory, memory->host, &nothing);
+        end_mapping(entry, memory, memory->host, &no_events);
     }
     if (!dynsel_opencl_is_lost(entry)) {
         (void)clReleaseMemObject(memory->native);
@@ -518,32 +518,45 @@ static dynsel_status fill_box(dynsel_opencl_entry *entry, const dynsel_command *
     return filled == CL_SUCCESS && !entry->out_of_order ? DYNSEL_OK : end_rows(entry, filled, done);
 }
 
-static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_command *command,
-                            dynsel_event *done)
+static inline dynsel_status launch_behind(dynsel_opencl_entry *entry, const dynsel_command *command,
+                                          const dynsel_opencl_wait_list *list, dynsel_event *done)
 {
-    dynsel_opencl_entry *const entry = own;
-    dynsel_opencl_wait_list list;
-    (void)backend;
-    if (dynsel_opencl_is_lost(entry)) {
-        return dynsel_opencl_fail_lost(entry);
-    }
-    const dynsel_status status = list_events(entry, &list, command->after, command->after_count);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
     switch ((dynsel_command_kind)command->kind) {
     case DYNSEL_COMMAND_KERNEL:
-        return dynsel_opencl_launch(entry, command, &list, &done->opencl);
+        return dynsel_opencl_launch(entry, command, list, &done->opencl);
     case DYNSEL_COMMAND_COPY:
-        return copy_box(entry, command, &list, &done->opencl);
+        return copy_box(entry, command, list, &done->opencl);
     case DYNSEL_COMMAND_FILL:
-        return fill_box(entry, command, &list, &done->opencl);
+        return fill_box(entry, command, list, &done->opencl);
     case DYNSEL_COMMAND_NONE:
     case DYNSEL_COMMAND_HOST_TASK:
     case DYNSEL_COMMAND_HOST_ACCESS:
     default:
         return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "OpenCL devices run kernels, copies and fills");
     }
+}
+
+/* A function of its own keeps the list off the stack of most launches. */
+static DYNSEL_ASIDE dynsel_status launch_behind_events(dynsel_opencl_entry *entry,
+                                                       const dynsel_command *command,
+                                                       dynsel_event *done)
+{
+    dynsel_opencl_wait_list list;
+    const dynsel_status status = list_events(entry, &list, command->after, command->after_count);
+    return status == DYNSEL_OK ? launch_behind(entry, command, &list, done) : status;
+}
+
+static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_command *command,
+                            dynsel_event *done)
+{
+    dynsel_opencl_entry *const entry = own;
+    (void)backend;
+    if (dynsel_opencl_is_lost(entry)) {
+        return dynsel_opencl_fail_lost(entry);
+    }
+    return DYNSEL_LIKELY(command->after_count == 0)
+               ? launch_behind(entry, command, &no_events, done)
+               : launch_behind_events(entry, command, done);
 }
 
 static bool is_lost(dynsel_backend *backend, void *own)

@@ -81,14 +81,10 @@ typedef struct dynsel_opencl_entry {
     dynsel_word sharing;      /* see svm_capability.c; 0: the driver was not asked yet */
     dynsel_word unflushed;    /* not 0: a poll must flush the queue first, see events.h */
     dynsel_word failed_polls; /* successive failures, see events.c */
-    dynsel_opencl_times timing;
+    dynsel_word domain; /* the number of its memory domain; 0: computed on each request */
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;
-    const char *failed_function; /* the reason for FAILED or DEAD */
-    cl_int failed_code;
-    uint32_t platform;  /* an index; platform_count: the platform of an adopted queue is unknown */
-    dynsel_word domain; /* the number of its memory domain; 0: computed on each request */
     bool adopted;       /* the queue belongs to the program */
     bool out_of_order;  /* only queues of the program are */
     bool available;
@@ -98,6 +94,10 @@ typedef struct dynsel_opencl_entry {
     bool hangs_on_events;  /* its driver deadlocks on wait lists with events of other devices */
     bool pins_memory;      /* memory of its own, to and from which its driver moves pinned memory of
                               the host's faster than other memory, and beside kernels */
+    dynsel_opencl_times timing;
+    const char *failed_function; /* the reason for FAILED or DEAD */
+    cl_int failed_code;
+    uint32_t platform; /* an index; platform_count: the platform of an adopted queue is unknown */
     uint64_t twins;        /* bits of entries: the same physical device in other platforms */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_opencl_set_pointer_fn set_pointer; /* NULL: the device has no shared virtual memory */

@@ -17,6 +17,7 @@
 #include <dynsel/memory.h>
 
 #include "backends/opencl/device_table.h"
+#include "port/cache_line.h"
 
 enum {
     DYNSEL_OPENCL_REMEMBERED_BYTES = 16
@@ -67,24 +68,25 @@ typedef struct dynsel_opencl_trials {
 } dynsel_opencl_trials;
 #endif
 
-/* A kernel on one device. Its own lock guards all members. */
+/* A kernel on one device. Its own lock guards all members, which are in the order of their use by
+ * launches. */
 typedef struct dynsel_opencl_kernel {
-    dynsel_word lock;
+    _Alignas(DYNSEL_LINE_BYTES) dynsel_word lock;
     uint8_t stage; /* a dynsel_opencl_stage */
-    cl_program program;
     cl_kernel kernel;
     cl_uint argument_count;
-    size_t most_items;                      /* in a work-group; 0: unknown */
-    size_t demanded[DYNSEL_MAX_DIMENSIONS]; /* the work-group size of the source; 0: none */
-    cl_ulong local_bytes;                   /* local memory left for arguments; 0: unknown */
-    uint32_t releases;                      /* dynsel_opencl_releases at the latest launch */
-    dynsel_opencl_shape shape;
-    cl_uint measured_dimensions; /* of ranges for which `fastest` was measured; 0: none */
-    dynsel_opencl_caps fastest;
+    uint32_t releases;    /* dynsel_opencl_releases at the latest launch */
+    cl_ulong local_bytes; /* local memory left for arguments; 0: unknown */
 #if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
     dynsel_opencl_trials trials;
 #endif
+    dynsel_opencl_shape shape;
     dynsel_opencl_set set[CONFIG_DYNSEL_MAX_ARGUMENTS];
+    size_t most_items;                      /* in a work-group; 0: unknown */
+    size_t demanded[DYNSEL_MAX_DIMENSIONS]; /* the work-group size of the source; 0: none */
+    cl_uint measured_dimensions; /* of ranges for which `fastest` was measured; 0: none */
+    dynsel_opencl_caps fastest;
+    cl_program program;
     dynsel_error error; /* if REFUSED; without subject and detail */
 } dynsel_opencl_kernel;
 

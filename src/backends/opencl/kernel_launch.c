@@ -29,20 +29,6 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_kernel *kernel, const char 
                                              .detail = DYNSEL_TEXT(detail)});
 }
 
-/* The value for clSetKernelArg; NULL for local memory. */
-static const void *value_of(const dynsel_argument *argument, size_t *bytes)
-{
-    if (argument->kind == DYNSEL_ARGUMENT_DATA) {
-        *bytes = sizeof(cl_mem);
-        return &argument->memory->native;
-    }
-    *bytes = argument->bytes;
-    if (argument->kind == DYNSEL_ARGUMENT_POINTER) {
-        return &argument->value;
-    }
-    return argument->kind == DYNSEL_ARGUMENT_VALUE ? argument->value : NULL;
-}
-
 /* For the most common sizes the compiler inlines memcmp. */
 static inline bool is_equal(const unsigned char *known, const void *value, size_t bytes)
 {
@@ -95,30 +81,69 @@ fail_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel, cl_int co
     return refuse(kernel, "clSetKernelArg", code, detail, index);
 }
 
-static DYNSEL_ASIDE dynsel_status set_argument(dynsel_opencl_entry *entry,
+/* Remembers a value. For the most common sizes the compiler inlines memcpy. */
+static inline void remember(unsigned char *known, const void *value, size_t bytes)
+{
+    switch (bytes) {
+    case sizeof(cl_uint):
+        (void)memcpy(known, value, sizeof(cl_uint));
+        break;
+    case sizeof(cl_ulong):
+        (void)memcpy(known, value, sizeof(cl_ulong));
+        break;
+    default:
+        (void)memcpy(known, value, bytes);
+        break;
+    }
+}
+
+/* Local memory and pointers; both are short enough to be remembered. */
+static DYNSEL_ASIDE dynsel_status set_uncommon(dynsel_opencl_entry *entry,
                                                const dynsel_kernel *kernel,
                                                dynsel_opencl_kernel *built,
                                                const dynsel_argument *argument, size_t index)
 {
     dynsel_opencl_set *const set = &built->set[index];
-    size_t bytes = 0;
-    const void *const value = value_of(argument, &bytes);
     if (!DYNSEL_LIKELY(argument->kind != DYNSEL_ARGUMENT_UNSET)) {
         return refuse(kernel, NULL, 0, "argument {} was not set", index);
     }
+    const bool is_pointer = argument->kind == DYNSEL_ARGUMENT_POINTER;
     set->bytes = 0;
     const cl_int code =
-        argument->kind == DYNSEL_ARGUMENT_POINTER
+        is_pointer
             ? dynsel_opencl_set_pointer(entry, built->kernel, (cl_uint)index, argument->value)
-            : clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
+            : clSetKernelArg(built->kernel, (cl_uint)index, argument->bytes, NULL);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         return fail_argument(entry, kernel, code, index);
     }
-    const bool fits = value == NULL || bytes <= DYNSEL_OPENCL_REMEMBERED_BYTES;
     set->kind = argument->kind;
-    set->bytes = fits ? bytes : 0;
-    if (fits && value != NULL) {
-        (void)memcpy(set->value, value, bytes);
+    set->bytes = argument->bytes;
+    if (is_pointer) {
+        (void)memcpy(set->value, &argument->value, sizeof(argument->value));
+    }
+    return DYNSEL_OK;
+}
+
+static inline dynsel_status set_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                         dynsel_opencl_kernel *built,
+                                         const dynsel_argument *argument, size_t index)
+{
+    const bool is_data = argument->kind == DYNSEL_ARGUMENT_DATA;
+    if (!DYNSEL_LIKELY(is_data || argument->kind == DYNSEL_ARGUMENT_VALUE)) {
+        return set_uncommon(entry, kernel, built, argument, index);
+    }
+    dynsel_opencl_set *const set = &built->set[index];
+    const void *const value = is_data ? &argument->memory->native : argument->value;
+    const size_t bytes = is_data ? sizeof(cl_mem) : argument->bytes;
+    set->bytes = 0;
+    const cl_int code = clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        return fail_argument(entry, kernel, code, index);
+    }
+    set->kind = argument->kind;
+    if (DYNSEL_LIKELY(bytes <= DYNSEL_OPENCL_REMEMBERED_BYTES)) {
+        set->bytes = bytes;
+        remember(set->value, value, bytes);
     }
     return DYNSEL_OK;
 }
