@@ -67,6 +67,14 @@ static void wait_for_unsynchronized(const dynsel_queue *queue, const dynsel_reso
     }
 }
 
+/* The queue keeps the event of the work; the one before it is released when the slot is freed. */
+static inline void swap_event(dynsel_queue *queue, dynsel_slot *slot)
+{
+    void *const before = queue->unsynchronized;
+    queue->unsynchronized = slot->work.done.native;
+    slot->work.done.native = before;
+}
+
 /*
  * Keeps the event of detached work that was only polled until a group wait. It replaces the
  * previous event, because a wait for the newest covers all. If other threads hold references they
@@ -85,9 +93,7 @@ static void keep_event(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs
     if (slot->overtaken) {
         wait_for_unsynchronized(queue, slot->work.where);
     }
-    void *const before = queue->unsynchronized;
-    queue->unsynchronized = slot->work.done.native;
-    slot->work.done.native = before; /* released when the slot is freed */
+    swap_event(queue, slot);
 }
 
 /*
@@ -206,16 +212,13 @@ static uint32_t ask_together(const dynsel_slot *first, const dynsel_slot **ended
     return succeeded ? count : 0;
 }
 
-/* Reaper only: work that has succeeded and was taken off the list, and that is the caller's now. */
-static inline void end_alone(dynsel_queue *queue, dynsel_slot *slot)
+/* Of untimed work that has succeeded and is in no list any more, and whose slot is the caller's. */
+static inline void tell_alone(dynsel_slot *slot)
 {
     dynsel_finish_counted(slot->selection.policy, &slot->selection, DYNSEL_OK);
     dynsel_pending_moved(slot);
     dynsel_traced_device(&slot->selection, &slot->work);
     dynsel_finish_told(&slot->selection, DYNSEL_OK, 0);
-    queue->last_end_ns = slot->work.ended_ns;
-    dynsel_limits_leave(slot);
-    dynsel_slot_free(slot);
 }
 
 /* Reaper only: ends the head, which has succeeded, if that is nobody else's affair: as most work of
@@ -226,8 +229,11 @@ static inline bool take_off_alone(dynsel_queue *queue, dynsel_slot *head)
     if (!dynsel_slot_is_alone(head) || !take_head(queue, head)) {
         return false;
     }
-    if (DYNSEL_LIKELY(dynsel_slot_leave_alone(head))) {
-        end_alone(queue, head);
+    if (DYNSEL_LIKELY(dynsel_slot_leave_alone(head, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED))) {
+        tell_alone(head);
+        queue->last_end_ns = head->work.ended_ns;
+        dynsel_limits_leave(head);
+        dynsel_slot_free(head);
         return true;
     }
     /* another thread took a reference meanwhile, and may just be completing it */
@@ -474,9 +480,7 @@ end_outside(dynsel_queue *queue, dynsel_slot *slot, bool ran, uint64_t took_ns, 
     dynsel_finish_told(&slot->selection, slot->work.error.status, took_ns);
     if (dynsel_slot_end(slot, flags)) {
         if (flags != 0) {
-            void *const before = queue->unsynchronized;
-            queue->unsynchronized = slot->work.done.native;
-            slot->work.done.native = before;
+            swap_event(queue, slot);
         }
         dynsel_slot_free(slot);
     }
@@ -487,6 +491,22 @@ void dynsel_queue_end_outside(dynsel_slot *slot, bool ran)
 {
     dynsel_slot_begin_end(slot);
     end_outside(dynsel_queue_of(slot), slot, ran, ran ? dynsel_direct_time(&slot->work) : 0, 0);
+}
+
+/* Reaper only: work that came and went, and is in STARTING. flags: as of end_outside(). */
+static inline void end_passed(dynsel_queue *queue, dynsel_slot *slot, uint32_t flags)
+{
+    queue->last_end_ns = 0; /* it is untimed, so the work behind it cannot be timed either */
+    if (!DYNSEL_LIKELY(dynsel_pending_ends_quietly(slot) &&
+                       dynsel_slot_leave_alone(slot, DYNSEL_SLOT_STARTING))) {
+        end_outside(queue, slot, true, 0, flags);
+        return;
+    }
+    tell_alone(slot);
+    if (flags != 0) {
+        swap_event(queue, slot);
+    }
+    dynsel_slot_free(slot);
 }
 
 bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
@@ -500,9 +520,8 @@ bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
     const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK &&
                       dynsel_tail_is_over(tail) &&
                       dynsel_word_swap(&queue->tail, &tail, tail_after(slot));
-    if (over) { /* untimed, so the work behind it cannot be timed either */
-        queue->last_end_ns = 0;
-        end_outside(queue, slot, true, 0, backend->ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED);
+    if (over) {
+        end_passed(queue, slot, backend->ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED);
     }
     dynsel_word_store_release(&queue->reaper, 0);
     return over;

@@ -546,29 +546,29 @@ bool dynsel_slot_goes_on(dynsel_slot *slot);
  * is finished; else another thread is completing it, or another run follows. */
 bool dynsel_slot_complete_ended(dynsel_slot *slot);
 
-/* The word of work in a queue to which nobody else has a reference. */
-static inline uint32_t dynsel_slot_word_alone(const dynsel_slot *slot)
+/* The word of work to which nobody has a reference but those in `bits`. */
+static inline uint32_t dynsel_slot_word_alone(const dynsel_slot *slot, uint32_t bits)
 {
-    return (slot->work.token & UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT) |
-           (uint32_t)(DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED);
+    return (slot->work.token & UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT) | bits;
 }
 
-/* Of work that succeeded: whether its end is the reaper's affair only, because nobody else has a
- * reference, and `ended` need not be called. Others may take references at any time. */
+/* Of work in a queue that succeeded: whether its end is the reaper's affair only, because nobody
+ * else has a reference, and `ended` need not be called. Others may take references at any time. */
 static inline bool dynsel_slot_is_alone(const dynsel_slot *slot)
 {
-    return dynsel_word_load_acquire(&slot->word) == dynsel_slot_word_alone(slot) &&
+    return dynsel_word_load_acquire(&slot->word) ==
+               dynsel_slot_word_alone(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED) &&
            slot->can_be_pending && dynsel_pending_ends_quietly(slot);
 }
 
-/* From RUNNING to LEAVING, for the reaper that has taken the work off its list, if it is alone
- * still. The slot is the caller's until dynsel_slot_free(). */
-static inline bool dynsel_slot_leave_alone(dynsel_slot *slot)
+/* From STARTING, or from RUNNING and LISTED, to LEAVING, for the reaper, after the work is out of
+ * its list. bits: these. False: somebody has a reference. True: the slot is the caller's until
+ * dynsel_slot_free(). */
+static inline bool dynsel_slot_leave_alone(dynsel_slot *slot, uint32_t bits)
 {
-    uint32_t word = dynsel_slot_word_alone(slot);
+    uint32_t word = dynsel_slot_word_alone(slot, bits);
     return dynsel_marked_swap(&slot->word, &word,
-                              word + (DYNSEL_SLOT_LEAVING - DYNSEL_SLOT_RUNNING) -
-                                  (uint32_t)DYNSEL_SLOT_LISTED);
+                              dynsel_slot_word_alone(slot, DYNSEL_SLOT_LEAVING));
 }
 
 /* From STARTING to COMPLETING, for the thread that writes the result: no end can be marked any
