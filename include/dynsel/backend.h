@@ -39,7 +39,8 @@ typedef struct dynsel_work {
     bool holds; /**< the library's own */
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    bool quiet; /**< the library's own */
+    bool quiet;  /**< the library's own */
+    bool waited; /**< the library's own */
 #endif
     uint32_t queue_tail; /**< the library's own */
     dynsel_event done;   /**< set by the task function or by the backend; all zero before */

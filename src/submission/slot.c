@@ -86,6 +86,7 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index, const dynsel_pol
     slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     slot->can_be_pending = false;
+    slot->work.waited = false;
 #endif
 #if CONFIG_DYNSEL_REPEAT
     slot->work.run = DYNSEL_ONLY_RUN;
@@ -669,6 +670,19 @@ DYNSEL_ASIDE static bool complete_if_marked(dynsel_slot *slot, uint32_t word)
            complete(slot, word, slot->marked, dynsel_this_thread()->failure_count, 0, 0);
 }
 
+/* Whether a wait in the backend has seen it succeed, and has made its results visible: the backend
+ * need not be asked again. */
+static inline bool was_waited_for(const dynsel_slot *slot, uint32_t word)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return (word & DYNSEL_SLOT_MARKED) != 0 && slot->work.waited;
+#else
+    (void)slot;
+    (void)word;
+    return false;
+#endif
+}
+
 bool dynsel_slot_poll(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -681,6 +695,9 @@ bool dynsel_slot_poll(dynsel_slot *slot)
         return complete_if_marked(slot, word);
     }
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    if (was_waited_for(slot, word)) {
+        return complete(slot, word, DYNSEL_OK, failures_before, 0, 0);
+    }
     const dynsel_status status = ops->poll(backend, &slot->work);
     return status != DYNSEL_E_AGAIN && complete(slot, word, status, failures_before,
                                                 ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED, 0);
@@ -691,6 +708,21 @@ void dynsel_slot_synchronize(dynsel_slot *slot)
     if ((dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_POLLED) != 0) {
         (void)ask_to_wait(slot);
     }
+}
+
+/* Of failed work only the backend knows the details, so it is asked for these again. */
+static void mark_waited(dynsel_slot *slot, dynsel_status status, uint64_t end_ns)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    if (enter_result(slot->work.token)) {
+        slot->work.waited = status == DYNSEL_OK;
+        mark(slot->work.token, status, end_ns);
+    }
+#else
+    (void)slot;
+    (void)status;
+    (void)end_ns;
+#endif
 }
 
 /* Work whose end was not marked before the backend stopped waiting has only just ended. Work of a
@@ -704,7 +736,7 @@ void dynsel_slot_wait_in_backend(dynsel_slot *slot)
     const dynsel_status status = ask_to_wait(slot);
     const uint64_t end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? dynsel_now_ns() : 0;
     if (dynsel_slot_can_be_pending(slot)) {
-        (void)dynsel_complete(slot->work.token, status, end_ns);
+        mark_waited(slot, status, end_ns);
     } else {
         (void)complete(slot, dynsel_word_load_acquire(&slot->word), status, failures_before, 0,
                        end_ns);
@@ -740,7 +772,7 @@ bool dynsel_slot_goes_on(dynsel_slot *slot)
     if (ops->marks_completion && (ops->poll == NULL || (word & DYNSEL_SLOT_MARKED) == 0)) {
         return (word & DYNSEL_SLOT_MARKED) == 0;
     }
-    return ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
+    return !was_waited_for(slot, word) && ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
 }
 
 bool dynsel_slot_complete_ended(dynsel_slot *slot)

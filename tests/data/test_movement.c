@@ -2,7 +2,6 @@
 /* What was moved, what would have to be, memory domains, and kernels that are prepared. */
 #include <string.h>
 
-#include "port/atomic.h"
 #include "support/do_nothing.h"
 #include "support/places.h"
 
@@ -209,9 +208,8 @@ static void begin_telling(void)
 /* Sends it to a domain that has not been seen yet, as another resource. */
 static dynsel_status run_in_new_domain(const job *what)
 {
-    dynsel_policy *const policy = &places[1].policy;
     told++;
-    dynsel_word_store_relaxed(&policy->queues[0].domain_asked, 0);
+    place_is_another(1);
     return run_job(1, what);
 }
 

@@ -426,6 +426,7 @@ static bool fail_at(unsigned n, bool late, const range_case *what)
 static void fail_at_each_step(bool in_order, simulated_pace pace, bool prepares)
 {
     sim.devices[DEVICE].in_order = in_order;
+    place_is_another(DEVICE);
     sim.devices[DEVICE].pace = pace;
     sim.devices[DEVICE].polls = 2;
     sim.devices[DEVICE].prepares = prepares;

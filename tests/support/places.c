@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/buffers.h"
+#include "submission/pending_ops.h"
 
 simulated_backend sim;
 dynsel_fixed_resource_policy places[PLACES];
@@ -45,13 +46,16 @@ static void check_copy(const dynsel_buffer_record *record, uint32_t domain)
 
 void places_check(void)
 {
+    uint32_t failed = 0;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         const dynsel_buffer_record *const record = &dynsel_buffers[i];
+        failed += dynsel_word_load_relaxed(&record->failures.known);
         assert_int_equal(DYNSEL_NO_COPY_OUT, record->copy_out.state);
         for (uint32_t d = 1; d <= CONFIG_DYNSEL_MAX_DOMAINS && !dynsel_buffer_is(record, 0); d++) {
             check_copy(record, d);
         }
     }
+    assert_int_equal(dynsel_word_load_relaxed(&dynsel_pending_alarms), failed);
 }
 
 void places_end(void)
@@ -61,6 +65,14 @@ void places_end(void)
         assert_status(DYNSEL_OK, dynsel_policy_deinit(&places[i].policy));
     }
     simulated_assert_clean(&sim, true);
+}
+
+void place_is_another(unsigned place)
+{
+    dynsel_policy *const policy = &places[place].policy;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_word_store_relaxed(&policy->queues[i].domain_asked, 0);
+    }
 }
 
 static size_t elements_of(const dynsel_launch *launch, size_t index)

@@ -49,6 +49,9 @@ void places_end(void);
  * way. */
 void places_check(void);
 
+/* The device was given another domain or order, which it tells only once in a policy's life. */
+void place_is_another(unsigned place);
+
 /* Submits it, and waits or not. */
 dynsel_status run_job(unsigned place, const job *what);
 dynsel_status run_job_with(dynsel_policy *policy, const job *what);
