@@ -274,6 +274,28 @@ static void two_writers_refused_by_worker_keep_only_valid_copy(void **state)
 }
 #endif
 
+/* Both are on the device, and its queue alone orders them: nothing but the library knows that what
+ * comes behind has read what was lost. */
+static void resident_work_behind_failed_writer_fails(void **state)
+{
+    (void)state;
+    dynsel_submission failed;
+    dynsel_submission behind[2];
+    run_on(0, add_to(a, 1));
+    run_on(0, copy_to(b, a));
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    send_to(0, (job){.kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {a}}, &failed);
+    send_to(0, copy_to(b, a), &behind[0]);
+    send_to(0, add_to(b, 1), &behind[1]);
+    places_hurry();
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&behind[1]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&behind[0]));
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&failed));
+    run_on(0, set_all(a, 5));
+    run_on(0, set_all(b, 6));
+    finish_with(5, 1);
+}
+
 static void failed_writer_that_started_invalidates_contents(void **state)
 {
     (void)state;
@@ -415,6 +437,7 @@ int main(void)
 #if CAN_HOLD
         TEST_SET_UP(two_writers_refused_by_worker_keep_only_valid_copy),
 #endif
+        TEST_SET_UP(resident_work_behind_failed_writer_fails),
         TEST_SET_UP(failed_writer_that_started_invalidates_contents),
         TEST_SET_UP(failed_copy_out_is_retried),
         TEST_SET_UP(copy_out_that_keeps_failing_fails_access_and_keeps_data),

@@ -212,6 +212,28 @@ static void failure_among_many_is_told(void **state)
     assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, launch, NULL));
 }
 
+/* The driver says that they have succeeded, and they did, with what the first one left behind. */
+static void work_behind_failure_fails_among_many(void **state)
+{
+    enum { COUNT_OF_WORK = 12 };
+    dynsel_submission first = {0};
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, launch, NULL));
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&first));
+    for (int i = 1; i < COUNT_OF_WORK; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    fake_opencl_finish_event(COUNT_OF_WORK, CL_OUT_OF_RESOURCES);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&first));
+    const uint32_t polls = fake_opencl_calls("clGetEventInfo");
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_E_DEPENDENCY, wait_for_all());
+    assert_int_equal(fake_opencl_calls("clGetEventInfo"), polls); /* they were asked about together */
+    mode = DYNSEL_ACCESS_DISCARD_WRITE;
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, launch, NULL));
+}
+
 static void failed_question_says_nothing(void **state)
 {
     enum { COUNT_OF_WORK = 12 };
@@ -349,6 +371,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(running_work_is_not_waited_for, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(failure_among_many_is_told, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(work_behind_failure_fails_among_many, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(failed_question_says_nothing, set_up_groups,
                                         tear_down_groups),
