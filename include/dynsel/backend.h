@@ -28,7 +28,7 @@ DYNSEL_BEGIN_DECLS
  * `release`. */
 typedef struct dynsel_work {
     const dynsel_resource *where; /**< as the program gave it; passed to the task function */
-    void *own; /**< the backend's handle: that of the resource, or the result of `adapt` */
+    void *own;      /**< the backend's handle: that of the resource, or the result of `adapt` */
     uint32_t token; /**< for dynsel_complete(), where work goes on after `start`; else 0 */
     uint8_t wants;  /**< dynsel_execution_info bits to report: measure only these */
     bool began;     /**< set by a backend that wrote the actual start time into ready_ns */

@@ -99,12 +99,12 @@ struct dynsel_handler {
     uint64_t direct_bytes; /* of ranges that devices access directly; set at the end */
 
     /* Under the lock. */
-    bool held;      /* an open host accessor */
-    bool untold;    /* failed on the host; the end is not reported yet */
-    bool ran;       /* failed after the command had begun */
-    bool unrun;     /* failed on the host before the command began */
-    bool refused;   /* the resource refused the last start */
-    bool for_start; /* waits for the start of `waits_for`, not for its end */
+    bool held;                 /* an open host accessor */
+    bool untold;               /* failed on the host; the end is not reported yet */
+    bool ran;                  /* failed after the command had begun */
+    bool unrun;                /* failed on the host before the command began */
+    bool refused;              /* the resource refused the last start */
+    bool for_start;            /* waits for the start of `waits_for`, not for its end */
     uint32_t waits_for;        /* token + 1 of the dependency that it waits for; 0: none */
     uint32_t looked_since;     /* token + 1 of a started obstacle, since whose start the group was
                                   looked at; 0: none */
@@ -115,8 +115,8 @@ struct dynsel_handler {
                                   resource; see src/groups/watch.h */
     uint16_t next;             /* in the list of watchers: slot numbers; DYNSEL_NO_SLOT: none */
     uint16_t previous;
-    dynsel_word *watches;      /* the list of watchers that contains the group; or NULL */
-    dynsel_range_bytes bytes;  /* of its ranges, so far */
+    dynsel_word *watches;     /* the list of watchers that contains the group; or NULL */
+    dynsel_range_bytes bytes; /* of its ranges, so far */
 
     _Alignas(DYNSEL_LINE_BYTES) dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     _Alignas(DYNSEL_LINE_BYTES) dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];

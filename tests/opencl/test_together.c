@@ -229,7 +229,8 @@ static void work_behind_failure_fails_among_many(void **state)
     const uint32_t polls = fake_opencl_calls("clGetEventInfo");
     fake_opencl_finish_events(CL_COMPLETE);
     assert_status(DYNSEL_E_DEPENDENCY, wait_for_all());
-    assert_int_equal(fake_opencl_calls("clGetEventInfo"), polls); /* they were asked about together */
+    assert_int_equal(fake_opencl_calls("clGetEventInfo"),
+                     polls); /* they were asked about together */
     mode = DYNSEL_ACCESS_DISCARD_WRITE;
     assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, launch, NULL));
 }

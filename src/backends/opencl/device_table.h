@@ -81,12 +81,12 @@ typedef struct dynsel_opencl_entry {
     dynsel_word sharing;      /* see svm_capability.c; 0: the driver was not asked yet */
     dynsel_word unflushed;    /* not 0: a poll must flush the queue first, see events.h */
     dynsel_word failed_polls; /* successive failures, see events.c */
-    dynsel_word domain; /* the number of its memory domain; 0: computed on each request */
+    dynsel_word domain;       /* the number of its memory domain; 0: computed on each request */
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;
-    bool adopted;       /* the queue belongs to the program */
-    bool out_of_order;  /* only queues of the program are */
+    bool adopted;      /* the queue belongs to the program */
+    bool out_of_order; /* only queues of the program are */
     bool available;
     bool has_compiler;
     bool emulator;
@@ -98,7 +98,7 @@ typedef struct dynsel_opencl_entry {
     const char *failed_function; /* the reason for FAILED or DEAD */
     cl_int failed_code;
     uint32_t platform; /* an index; platform_count: the platform of an adopted queue is unknown */
-    uint64_t twins;        /* bits of entries: the same physical device in other platforms */
+    uint64_t twins;    /* bits of entries: the same physical device in other platforms */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_opencl_set_pointer_fn set_pointer; /* NULL: the device has no shared virtual memory */
     dynsel_word transfers;                    /* a dynsel_opencl_transfers */
