@@ -59,8 +59,14 @@ class Interface:
     def compile(self, source, numbers):
         """The object of a source of the library. numbers: {macro of the configuration: another value}."""
         target = self._folder / "asked.o"
-        self._run(["-Isrc", "-c", "-o", str(target)], f'{_changed(numbers)}#include "{source.relative_to("src")}"\n')
+        # the sizes of variables are those of their types, however well the code is compiled
+        self._run(["-Isrc", "-O0", "-c", "-o", str(target)], f'{_changed(numbers)}#include "{source.relative_to("src")}"\n')
         return target
+
+    def expanded(self, source):
+        """The macros that a source of the library expands or asks for, its headers included."""
+        text = self._run(["-Isrc", "-E", "-dU"], f'#include "{source.relative_to("src")}"\n')
+        return set(re.findall(r"^#(?:define|undef) (\w+)", text, re.MULTILINE))
 
     def _measure(self, tables):
         asked = {name: f"sizeof({name})" for name in tables}

@@ -7,7 +7,9 @@ second compilation with that number changed.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import kconfiglib as kl
@@ -55,11 +57,12 @@ def variables(objects, prefix, config, interface):
     for path in objects:
         source = Path("src", path.removeprefix(prefix)).with_suffix(".c")
         text = source.read_text(encoding="utf-8") if source.exists() else ""
-        for name, section, size in _in_ram(path):
+        measure = _measure_again(interface, source)
+        for rank, (name, section, size) in _ranked(_in_ram(path)):
             cost = _each(size, name, text, config)
             if text and not cost and size >= LARGE:
-                numbers = _numbers(config, source.parent)
-                cost = _differences(size, numbers, lambda changed, s=source, n=name: _size(interface, s, n, changed))
+                numbers = _numbers(config, source.parent, interface.expanded(source))
+                cost = _differences(size, numbers, partial(measure, name, rank))
             found.append(Variable(path.removeprefix(prefix), name, section, size, cost))
     return sorted(found, key=lambda v: (-v.bytes, v.object, v.name))
 
@@ -90,9 +93,26 @@ def _in_ram(path):
             yield name, match.group(1), symbol.size
 
 
-def _size(interface, source, name, macros):
-    """Bytes of a source's variable with these macros changed."""
-    return sum(size for found, _, size in _in_ram(interface.compile(source, macros)) if found == name)
+def _ranked(found):
+    """(rank, variable) of each: static variables of several functions may have one name, and are told by their sizes."""
+    seen = Counter()
+    for variable in sorted(found):
+        yield seen[variable[0]], variable
+        seen[variable[0]] += 1
+
+
+def _measure_again(interface, source):
+    """measure(name, rank, {macro: value}): bytes of a source's variable with other numbers; each is compiled once."""
+    compiled = {}
+
+    def measure(name, rank, macros):
+        key = tuple(macros.items())
+        if key not in compiled:
+            compiled[key] = {(found, place): size for place, (found, _, size)
+                             in _ranked(_in_ram(interface.compile(source, macros)))}
+        return compiled[key].get((name, rank), 0)
+
+    return measure
 
 
 def _each(size, name, text, config):
@@ -117,10 +137,11 @@ def _differences(size, numbers, measure):
     return ", ".join(f"{macro.removeprefix(PREFIX)} +{cost}" for macro, cost in costs.items() if cost)
 
 
-def _numbers(config, folder):
-    """Macro -> (value, a step from it), of the numbers that the code of a folder names."""
+def _numbers(config, folder, expanded=None):
+    """Macro -> (value, a step from it), of the numbers that the code of a folder names. expanded: of these macros only."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.[ch]"))]
     named = set(re.findall(rf"\b{PREFIX}\w+", re.sub(r"/\*.*?\*/", "", "".join(texts), flags=re.DOTALL)))
+    named &= named if expanded is None else expanded
     found = {}
     for symbol in config.symbols().values():
         bounds = active_range(symbol) if symbol.orig_type == kl.INT and symbol.str_value else None

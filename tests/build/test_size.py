@@ -329,12 +329,14 @@ class Build(unittest.TestCase):
         write(one, "#include <dynsel/one.h>\nenum { MOST = 1 + CONFIG_DYNSEL_MAX_IN_FLIGHT };\n"
                    "static long entries[CONFIG_DYNSEL_MAX_RESOURCES];\nstatic char bytes[MOST];\n"
                    "static struct {\n    int more[2];\n    int many[100 * CONFIG_DYNSEL_MAX_RESOURCES];\n} table;\n"
+                   "static int other(void)\n{\n    static struct {\n        int more[200];\n"
+                   "        int many[50 * CONFIG_DYNSEL_MAX_RESOURCES];\n    } fixed;\n    return fixed.many[0]++;\n}\n"
                    "int one(void)\n{\n    static int fixed[300];\n"
-                   "    return (int)entries[0]++ + bytes[0]++ + table.many[0]++ + fixed[3]++;\n}\n")
+                   "    return (int)entries[0]++ + bytes[0]++ + table.many[0]++ + fixed[3]++ + other();\n}\n")
         status, said = scons(self.top, "size", "VARIANTS=native~MAX_RESOURCES=5")
         self.assertEqual(status, 0, said)
         for line in ("entries 40 8 x MAX_RESOURCES; one.o", "bytes 257 1 x (1 + MAX_IN_FLIGHT); one.o",
-                     "table 2008 MAX_RESOURCES +400; one.o", "fixed 1200 one.o", "dynsel_selection 48 MAX_RESOURCES +8"):
+                     "table 2008 MAX_RESOURCES +400; one.o", "fixed 1200 one.o", "fixed 1800 MAX_RESOURCES +200; one.o", "dynsel_selection 48 MAX_RESOURCES +8"):
             self.assertIn(f" {line} ", f" {' '.join(said.split())} ")
 
     def test_missing_elftools_error_names_package(self):
