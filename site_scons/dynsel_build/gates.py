@@ -31,8 +31,10 @@ CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--std=c++17", "--inli
             "--enable=warning,performance,portability", "--suppress=missingIncludeSystem",
             "-U__OPENCL_C_VERSION__", "-U__OPENCL_VERSION__"]  # what else a header is for
 # With one definition cppcheck reads a source once, and not again for each option of the menu, which the generated
-# header settles, and for each compiler that a header asks for.
+# header settles, and for each compiler that a header asks for. C++ is read with exceptions, which is more code.
 READ_ONCE = ["-D__STDC__=1"]
+WITH_EXCEPTIONS = ["-DDYNSEL_EXCEPTIONS=1"]
+OF_LIBPNG = ("examples/common/picture.c",)  # its header asks for the limits of C's types, which cppcheck does not know
 IN_CPP = "-readability-named-parameter,-misc-non-private-member-variables-in-classes"
 EVERYTHING = "dynsel/dynsel.h"  # the header that includes the others
 INSIDE = f"""\
@@ -263,8 +265,10 @@ class Gates:
 
 
 def readings(path):
-    """Flags for cppcheck: what asks for a machine, or another library's header, is read with every definition."""
-    return READ_ONCE if path.startswith("src/") and not path.startswith(OF_BOARDS) else []
+    """Flags for cppcheck: what asks for a machine, or its libraries do, is read with every definition."""
+    if path.startswith((*OF_BOARDS, *OF_LIBPNG)):
+        return []
+    return [*READ_ONCE, *(WITH_EXCEPTIONS if path.endswith(".cpp") else [])]
 
 
 def _run(command):
