@@ -18,9 +18,9 @@ from support import TOP, scons, write  # noqa: E402
 INFO = "build/native/bin/dynsel-info"
 TABLE = "boards/targets.yaml"
 SETS = "build/native/gen/dynsel/aspect_sets.h"
-# What asks no device is left out: with it the library would take twice as long to build.
-LESS = "".join(f"CONFIG_DYNSEL_{name}=n\n" for name in (
-    "COMMAND_GROUPS", "BACKEND_THREADS", "POLICY_AUTO_TUNE", "POLICY_DYNAMIC_LOAD"))  # quick to build
+# Each table gives other headers to all sources, so they are compiled as one file, and those that ask no device left out.
+QUICK = "CONFIG_DYNSEL_OPTIMIZE_DEBUG=y\nCONFIG_DYNSEL_ONE_FILE=y\n" + "".join(f"CONFIG_DYNSEL_{name}=n\n" for name in (
+    "COMMAND_GROUPS", "BACKEND_THREADS", "POLICY_AUTO_TUNE", "POLICY_DYNAMIC_LOAD", "POLICY_EARLIEST_FINISH"))
 
 
 class Tables(unittest.TestCase):
@@ -42,11 +42,14 @@ class Tables(unittest.TestCase):
         cls.name = re.match(r"(?:#.*\n)*([a-z]\w*):\n", cls.entry).group(1)
 
     @classmethod
+    def configure(cls, table, target):
+        write(cls.top / TABLE, table)
+        write(cls.top / "boards/native/defconfig", f"CONFIG_DYNSEL_TARGET_{target.upper()}=y\n{QUICK}")
+
+    @classmethod
     def build(cls, table, target):
         """dynsel-info for the host and one target more."""
-        write(cls.top / TABLE, table)
-        write(cls.top / "boards/native/defconfig",
-              f"CONFIG_DYNSEL_TARGET_{target.upper()}=y\nCONFIG_DYNSEL_OPTIMIZE_DEBUG=y\n{LESS}")
+        cls.configure(table, target)
         status, said = scons(cls.top, INFO)
         assert status == 0, said
 
@@ -151,7 +154,7 @@ class Tables(unittest.TestCase):
         write(self.top / "configs/bare.conf", "".join(f"{option}=n\n" for option in [
             *options, "CONFIG_DYNSEL_BACKEND_INLINE"])
             + "CONFIG_DYNSEL_COMPILER_GCC=y\n")
-        self.build(self.table, "unknown")
+        self.configure(self.table, "unknown")
         program = "build/native+bare/bin/dynsel-info"
         status, said = scons(self.top, "CONF=bare", program)
         self.assertEqual(status, 0, said)
