@@ -40,7 +40,8 @@ class Board:
     check_on_top  fragments that `scons check` adds to each chosen variant
     check_beside  fragments that `scons check` also adds to the board alone
     check_short   those of both with which `scons check` omits the long tests
-    check_few     of those of both: fragment -> the folders of tests/ that `scons check` builds and runs with it;
+    check_few     of those of both: fragment -> the folders of tests/ that `scons check` builds and runs with it, with the
+                  programs that these start;
                   clang-tidy and cppcheck look there only at what no variant before it has compiled
     packages      from the folder's file `packages`: command, or compiler:file -> its Debian package
     """

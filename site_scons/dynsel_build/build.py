@@ -65,7 +65,7 @@ class VariantBuild:
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.user_libs = [], {}, []
         self.library_sources = []
-        self.in_cpp = set()  # names of programs
+        self.in_cpp, self._started = set(), set()  # names of programs; the second: those that tests start
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.test_programs = []
         self.size = []         # what `scons size` writes
@@ -185,6 +185,7 @@ class VariantBuild:
         command, depends = self._test_command(env_of_test, source, name, extra, libs, objects, alone, wraps)
         if ranks:
             command, depends = self._as_ranks(command, depends, ranks, recovers)
+        self._started.update(programs)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
@@ -247,8 +248,9 @@ class VariantBuild:
         return self.archive
 
     def programs_by_default(self):
-        """What a plain `scons` builds."""
-        return [nodes for name, nodes in self.programs.items() if name not in self.in_cpp or self._has_cpp()]
+        """What a plain `scons` builds, after all tests are declared; with few tests the programs that these start."""
+        return [nodes for name, nodes in self.programs.items()
+                if (name not in self.in_cpp or self._has_cpp()) and (self.few is None or name in self._started)]
 
     def amalgamation(self):
         """The library's sources as one file, after all components are declared."""

@@ -206,12 +206,12 @@ def _declare(build, session, gates):
     env.SConscript("#simulator/SConscript", exports=exports, must_exist=False)
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
-    default = [build.archive, build.generated, _products(build) or build.programs_by_default()]
+    products = _products(build)
     if session.targets or GetOption("clean"):
         env.SConscript(["#bench/SConscript", "#soak/SConscript", "#tests/SConscript"], exports=exports,
                        must_exist=False)
         _declare_targets(build, session, gates)
-    default.append(build.compile_commands())
+    default = [build.archive, build.generated, products or build.programs_by_default(), build.compile_commands()]
     env.Default(env.Alias("all", default))
     env.Alias("check", default)
     for name in ("all", "check"):

@@ -426,18 +426,23 @@ class Checking(Case):
         self.assertIn("failed: build/gates/format.ok\n", said)
 
     def test_variants_leave_tests_to_others(self):
-        """Long ones, which those on top compile nevertheless, and where a board names folders all others."""
+        """Long ones, which those on top compile nevertheless; where a board names folders all others, and the programs
+        that the rest does not start."""
         shutil.rmtree(self.top / "build", ignore_errors=True)
         for name in ("groups/test_in", "data/test_out", "test_long"):
             self.edit(f"tests/{name}.c", "", SOURCES["tests/test_other.c"])
         self.edit("tests/SConscript", 'test("test_other.c"', 'test("groups/test_in.c", libs=[])\n'
-                  'test("data/test_out.c", libs=[])\ntest("test_long.c", long=True, libs=[])\ntest("test_other.c"')
+                  'test("groups/test_starts.py", programs=["started"])\ntest("data/test_out.c", libs=[])\ntest("test_long.c", long=True, libs=[])\ntest("test_other.c"')
+        self.edit("tests/groups/test_starts.py", "", "")
+        self.edit("examples/SConscript", 'program("hello"', 'program("started", ["hello.c"])\nprogram("hello"')
         said = self.good("-n", "check")
         for name, built, runs in (("native/tests/test_long", True, True), ("native+sanitize/tests/test_long", True, True),
                                   ("native+clang/tests/test_long", True, False), ("native+full/tests/test_long", False, False),
                                   ("native+full/tests/data/test_out", True, True),
                                   ("native+one_file/tests/groups/test_in", True, True),
-                                  ("native+one_file/tests/data/test_out", False, False)):
+                                  ("native+one_file/tests/data/test_out", False, False),
+                                  ("native+full/bin/hello", True, False), ("native+one_file/bin/hello", False, False),
+                                  ("native+one_file/bin/started", True, False)):
             with self.subTest(name):
                 self.assertEqual(f"  LINK  build/{name}\n" in said, built)
                 self.assertEqual(f"  TEST  build/{name}\n" in said, runs)
