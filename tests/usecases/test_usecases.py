@@ -27,6 +27,8 @@ PROGRAMS = {
     "stencil": ["--parts", "2", "--rows", "2", "--columns", "16", "--iterations", "3", "--passes", "2"],
     "stream": ["--in-flight", "1", "--pieces", "30", "--most-elements", "10", "--most-work", "12", "--passes", "2"],
 }
+CHOSEN = os.environ["DYNSEL_USECASES"].split()
+needs_all = unittest.skipIf(len(CHOSEN) < len(PROGRAMS), "it tests scripts, where all programs are tested")
 WITH_ORACLE = ("matmul", "cholesky", "stencil", "stream")
 POOR = Path(__file__).resolve().parent / "poor_opencl.c"
 POLICIES = {"round_robin", "dynamic_load"}
@@ -37,7 +39,14 @@ def picture(folder):
     (Path(folder) / "small.ppm").write_bytes(b"P6\n# a comment\n13 9\n255\n" + pixels)
 
 
+def chosen(programs):
+    """Those of them that this build has."""
+    return [program for program in programs if program in CHOSEN]
+
+
 def run(program, *arguments, **variables):
+    if program not in CHOSEN:
+        raise unittest.SkipTest(f"usecase-{program} is not among the chosen ones")
     around = {name: value for name, value in os.environ.items() if name != "DYNSEL_OPENCL"}
     return subprocess.run([FOLDER / f"usecase-{program}", *arguments], capture_output=True, text=True,
                           check=False, env={**around, **ONE, **variables})
@@ -68,7 +77,7 @@ class Usecases(unittest.TestCase):
             self.assertIn(word, done.stderr)
 
     def test_each_does_its_work_and_writes_its_figures(self):
-        for program in PROGRAMS:
+        for program in chosen(PROGRAMS):
             with self.subTest(program):
                 out = Path(self.folder) / f"{program}.csv"
                 done = run(program, *self.options(program), "--csv", out, "--seed", "7", "--label", "here")
@@ -85,15 +94,15 @@ class Usecases(unittest.TestCase):
                     self.assertTrue(values and min(values) > -2, row)
 
     def test_help_names_every_option(self):
-        for program, options in PROGRAMS.items():
+        for program in chosen(PROGRAMS):
             with self.subTest(program):
                 done = run(program, "--help")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                for option in (*options[::2], "--devices", "--workers", "--seed", "--csv", "--label", "Exit status"):
+                for option in (*PROGRAMS[program][::2], "--devices", "--workers", "--seed", "--csv", "--label", "Exit status"):
                     self.assertIn(option, done.stdout)
 
     def test_a_wrong_command_line_is_one_line(self):
-        for program in PROGRAMS:
+        for program in chosen(PROGRAMS):
             with self.subTest(program):
                 self.refused(run(program, "--sed", "1"), 2, "unknown option '--sed'", f"usecase-{program}")
                 self.refused(run(program, "--seed"), 2, "--seed needs a value")
@@ -104,7 +113,7 @@ class Usecases(unittest.TestCase):
                 self.refused(run(program, *self.options(program), "--devices", "name=nowhere"), 2, "--devices")
 
     def test_without_a_device_there_is_nothing_to_choose_from(self):
-        for program in PROGRAMS:
+        for program in chosen(PROGRAMS):
             with self.subTest(program):
                 self.refused(run(program, *self.options(program), *NOTHING, **NO_DRIVER), 2,
                              "no OpenCL device" if program in ("scale", "trouble") else "there is only host")
@@ -114,7 +123,7 @@ class Usecases(unittest.TestCase):
         self.refused(run("trouble", "--workers", "1"), 2, "there is only worker 0")
 
     def test_output_that_cannot_be_written(self):
-        for program in PROGRAMS:
+        for program in chosen(PROGRAMS):
             with self.subTest(program):
                 options = self.options(program)
                 self.refused(run(program, *options, "--csv", "/nowhere/x.csv"), 1, "/nowhere/x.csv: cannot be written")
@@ -179,7 +188,7 @@ class Usecases(unittest.TestCase):
                 self.refused(done, 1, "a wrong result: ", *words)
 
     def test_passes_are_compared_with_the_best_resource_and_the_oracle(self):
-        for program in WITH_ORACLE:
+        for program in chosen(WITH_ORACLE):
             with self.subTest(program):
                 out = Path(self.folder) / f"{program}.csv"
                 done = run(program, *self.options(program)[:-1], "6", "--csv", out)
@@ -203,6 +212,7 @@ class Usecases(unittest.TestCase):
                 done = run(program, *self.options(program), *arguments)
                 self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    @needs_all
     def test_pictures_are_made_of_the_photograph(self):
         for options, suffix, begin in (([], ".ppm", b"P6 "), (["--png"], ".png", b"\x89PNG")):
             made = Path(self.folder) / suffix
@@ -212,6 +222,7 @@ class Usecases(unittest.TestCase):
             self.assertIn("22 pictures", done.stdout)
             self.assertEqual({(p.suffix, p.read_bytes()[:len(begin)]) for p in made.iterdir()}, {(suffix, begin)})
 
+    @needs_all
     def test_plots_are_drawn_where_matplotlib_is(self):
         run("nstream", *self.options("nstream"), "--csv", Path(self.folder) / "nstream.csv")
         for options, drawn in ((["--svg"], {"nstream.svg", "nstream.png"}), ([], {"nstream.png"})):
@@ -224,6 +235,7 @@ class Usecases(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual({path.name for path in out.iterdir()}, drawn | {"figures.md"})
 
+    @needs_all
     def test_links_of_the_results_lead_somewhere(self):
         page = Path(os.environ["DYNSEL_TOP"]) / "doc/results.md"
         for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
