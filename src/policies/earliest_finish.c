@@ -159,13 +159,15 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
     (void)dynsel_word_add_relaxed(&kind->earned, (uint32_t)earned);
 }
 
-/* The run without its copies, and what the copies took more or less than predicted. Where the run
- * is known from work without copies, the difference is the copies'. */
+/* The run without its copies, and what the copies took more or less than predicted. A time that is
+ * about that of a run alone, where that is known, contains no copies: not all backends time them.
+ */
 static uint64_t without_copies(dynsel_earliest_finish_policy *policy,
-                               const dynsel_selection *selection, uint64_t time_ns)
+                               const dynsel_selection *selection, bool is_known, uint64_t time_ns)
 {
     const uint64_t copies_ns = dynsel_finish_ns(dynsel_finish_copies_in(selection));
-    if (copies_ns == 0) {
+    const uint64_t run_ns = dynsel_finish_ns((uint32_t)predicted_run(selection));
+    if (copies_ns == 0 || (is_known && time_ns <= run_ns + run_ns / 8)) {
         return time_ns;
     }
     dynsel_finish_resource *resource = &policy->states[selection->index];
@@ -204,7 +206,9 @@ static void learn(dynsel_earliest_finish_policy *policy, const dynsel_selection 
     if (kind == NULL || !dynsel_finish_try_lock(kind)) {
         return;
     }
-    const uint64_t run_ns = without_copies(policy, selection, time_ns);
+    const bool is_known = dynsel_word_load_relaxed(&kind->resources[selection->index].samples) >=
+                          DYNSEL_FINISH_ENOUGH_SAMPLES;
+    const uint64_t run_ns = without_copies(policy, selection, is_known, time_ns);
     dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
     dynsel_finish_learn(&kind->resources[selection->index], selection->notes[1], run_ns);
     settle(policy, kind, selection, run_ns);

@@ -27,9 +27,10 @@ enum {
     DYNSEL_FINISH_TICK_SHIFT = 8, /* a tick is 256 ns */
     DYNSEL_FINISH_WINDOW = 3,     /* the newest times of a point */
     DYNSEL_FINISH_MOST_SAMPLES = 255,
-    DYNSEL_FINISH_TIMED_BITS = 4,    /* one run in 16 is timed */
-    DYNSEL_FINISH_EARNED_SHARE = 20, /* the 20th part of a run's time: 5 percent */
-    DYNSEL_FINISH_ROBUST = 4         /* samples: the median is of three that count */
+    DYNSEL_FINISH_TIMED_BITS = 4,     /* one run in 16 is timed */
+    DYNSEL_FINISH_EARNED_SHARE = 20,  /* the 20th part of a run's time: 5 percent */
+    DYNSEL_FINISH_ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
+    DYNSEL_FINISH_ROBUST = 4          /* the median is of three that count */
 };
 
 /* Longer times count as this. Several of them fit into 64 bits together. */
