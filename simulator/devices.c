@@ -220,7 +220,7 @@ static dynsel_domain domain(dynsel_backend *backend, void *own)
 {
     const dynsel_simulated_device *device = own;
     (void)backend;
-    return (dynsel_domain){.number = device->memory, .in_order = true};
+    return (dynsel_domain){.number = device->memory, .in_order = true, .beside_bytes = 1};
 }
 
 static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory *memory)

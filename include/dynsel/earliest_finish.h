@@ -25,6 +25,11 @@
  *   unless there are times on both sides.
  * - The time of copies is learned for each resource. Data that are used again are worth moving
  *   once: a choice counts the uses that are expected before the program writes the data anew.
+ * - Data that work updates in place (reads and writes) keep the resource that has them busy as
+ *   often as they are updated. Where they wait for their turn there, a choice compares when each
+ *   resource will be done with its queue and with all updates that are expected of the data there:
+ *   so data move once to a resource that will have less to do, and not to and fro with the order of
+ *   the submits.
  *
  * A resource that is much slower for a kind of task than for the other kinds it gets takes that
  * kind only while it has nothing else to do: its time is worth more to the others. How slow it is
@@ -107,6 +112,7 @@ typedef union dynsel_finish_resource {
     struct {
         dynsel_word free_at;     /* the predicted end of what is queued, on the clock in ticks */
         dynsel_word unfinished;  /* the predicted times of what is not reported complete */
+        dynsel_word expected;    /* what further updates of data there are expected to take */
         dynsel_word latency;     /* from a submit to the end seen by a waiting program, without the
                                    run */
         dynsel_word submit;      /* what a submit to it takes of the caller's time */

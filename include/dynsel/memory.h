@@ -120,6 +120,9 @@ typedef struct dynsel_command {
 typedef struct dynsel_domain {
     uint32_t number; /**< unique among the domains of the backend; 0: the host's memory */
     bool in_order;   /**< work on this resource runs in the order in which it was started */
+    uint32_t
+        beside_bytes; /**< copies of so many bytes or more move to the host beside the work that
+                                is queued here; 0: all copies come behind it */
 } dynsel_domain;
 
 /** The memory that the host and a resource both reach through the same pointers. Each kind includes

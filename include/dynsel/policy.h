@@ -62,8 +62,18 @@ typedef struct dynsel_data_outlook {
     uint32_t uses_ahead; /**< how often the data are expected to be used before the program writes
                               them anew, this use included: as often as in earlier periods, or in
                               the first one as often as so far; at least 1 */
-    uint64_t work_items; /**< of the kernel that it launches; 0: it launches none */
-    uint64_t end_ns;     /**< out: when the policy predicts that this work ends; 0: it does not */
+    uint32_t updates_ahead; /**< how often work is expected to read and write the data that this
+                                 work writes (the first of several) before the program writes them,
+                                 without this work: as `uses_ahead` */
+    uint32_t expected_on;   /**< the resource of the last work that wrote these data, of the policy
+                                 that chose it; UINT32_MAX: this work writes none */
+    bool comes_behind;      /**< some of the data are in the memory of a device alone, and copies
+                                 from there come behind what is queued on it */
+    uint64_t work_items;    /**< of the kernel that it launches; 0: it launches none */
+    uint64_t end_ns;      /**< out: when the policy predicts that this work ends; 0: it does not */
+    uint64_t expected_ns; /**< in and out: for how long the policy expects `updates_ahead` to keep
+                               the resource busy; in: as it said for the last work that wrote these
+                               data; 0: not at all, or not known */
 } dynsel_data_outlook;
 #endif
 

@@ -133,7 +133,11 @@ typedef enum dynsel_trace_event {
     /** The same, for a place among the work in flight. */
     DYNSEL_TRACE_WAIT_SLOT = 40,
     /** The program ended a buffer, until now. piece: 0. words: 0, 1 since when; 2 the buffer. */
-    DYNSEL_TRACE_END_BUFFER = 41
+    DYNSEL_TRACE_END_BUFFER = 41,
+    /** What the policy saw of the data, behind DYNSEL_TRACE_READY, if any of it is not 0; for
+     * dynsel-replay. words: 0, 1 `expected_ns` of dynsel_data_outlook; 2 `updates_ahead`; 3
+     * `expected_on`, at most 2^31 - 1, and in bit 31 `comes_behind`. */
+    DYNSEL_TRACE_EXPECTED = 42
 } dynsel_trace_event;
 
 /** What a resource is. */

@@ -69,14 +69,18 @@ typedef struct dynsel_buffer_failures {
 } dynsel_buffer_failures;
 
 /* For policies that weigh data: predicted ends on the clock of dynsel_now_ns(), 0: none; and the
- * uses since the program wrote the data, and usually until it does so again, 0: not known. */
+ * uses since the program wrote the data, and usually until it does so again, 0: not known; of these
+ * the updates, which write the data. */
 typedef struct dynsel_buffer_forecast {
     uint64_t writer_end_ns;
     uint64_t readers_end_ns;
-    uint32_t writer_on; /* its resource */
-    uint32_t reader_on; /* that of the reader which ends last */
+    uint64_t expected_ns; /* of dynsel_data_outlook, for the last writer */
+    uint32_t writer_on;   /* its resource */
+    uint32_t reader_on;   /* that of the reader which ends last */
     uint32_t uses;
     uint32_t usual_uses;
+    uint32_t updates;
+    uint32_t usual_updates;
 } dynsel_buffer_forecast;
 
 /* The work whose policy gets the time of a copy back to the host. */

@@ -41,7 +41,7 @@ static dynsel_status enter(dynsel_buffer *buffer, const dynsel_device_memory *th
 {
     uint32_t domain = DYNSEL_HOST_DOMAIN;
     const dynsel_status status = dynsel_domain_enter(
-        there->backend, dynsel_domain_ask(there->backend, there->own).number, &domain);
+        there->backend, there->own, dynsel_domain_ask(there->backend, there->own).number, &domain);
     if (status != DYNSEL_OK) {
         return status;
     }

@@ -17,6 +17,8 @@ typedef struct dynsel_domain_record {
     uint32_t number;         /* the backend's number of the domain */
     uint32_t uses;           /* the count of uses of copies, to find the least recently used */
     bool shares;             /* the last copy that was allocated here is the host's memory */
+    uint8_t beside_power; /* copies of so many bytes, as a power of two, and more move to the host
+                                beside queued work */
 #if CONFIG_DYNSEL_PASS_BETWEEN_DOMAINS
     dynsel_copy_set apart; /* the domains from which nothing can be passed here */
 #endif

@@ -56,7 +56,20 @@ static uint32_t find_place(void)
     return DYNSEL_HOST_DOMAIN;
 }
 
-DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number, uint32_t *domain)
+enum { NEVER_BESIDE = 63 };
+
+/* Rounded up; more than any copy has if none moves beside. */
+static uint8_t beside_power_of(uint32_t bytes)
+{
+    uint8_t power = 0;
+    while (power < NEVER_BESIDE && (uint64_t)1 << power < bytes) {
+        power++;
+    }
+    return bytes != 0 ? power : (uint8_t)NEVER_BESIDE;
+}
+
+DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, void *own, uint32_t number,
+                                       uint32_t *domain)
 {
     *domain = find_place();
     if (*domain == DYNSEL_HOST_DOMAIN) {
@@ -73,16 +86,19 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
         dynsel_domains[i].apart = dynsel_copies_without(dynsel_domains[i].apart, *domain);
     }
 #endif
-    dynsel_domains[*domain - 1] =
-        (dynsel_domain_record){.backend = dynsel_domains_of(backend), .number = number};
+    dynsel_domains[*domain - 1] = (dynsel_domain_record){
+        .backend = dynsel_domains_of(backend),
+        .number = number,
+        .beside_power = beside_power_of(dynsel_domain_ask(backend, own).beside_bytes)};
     dynsel_domain_count = *domain > dynsel_domain_count ? *domain : dynsel_domain_count;
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_domain_enter(dynsel_backend *backend, uint32_t number, uint32_t *domain)
+dynsel_status dynsel_domain_enter(dynsel_backend *backend, void *own, uint32_t number,
+                                  uint32_t *domain)
 {
     *domain = dynsel_domain_find(backend, number);
     return DYNSEL_LIKELY(*domain != DYNSEL_HOST_DOMAIN) || number == 0
                ? DYNSEL_OK
-               : enter(backend, number, domain);
+               : enter(backend, own, number, domain);
 }

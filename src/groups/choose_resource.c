@@ -265,6 +265,7 @@ dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *polic
         status = dynsel_pending_choose(&request, slot);
     }
     group->end_ns = seen.task.data != NULL ? seen.data.end_ns : 0;
+    group->expected_ns = seen.task.data != NULL ? seen.data.expected_ns : 0;
     if (status == DYNSEL_OK) {
         trace_uses(group, &slot->selection);
     }
@@ -352,5 +353,6 @@ dynsel_status dynsel_take_choice(dynsel_handler *group, const dynsel_slot *slot)
         ask_for_domain(queue, slot);
     }
     uses->in_order = dynsel_word_load_relaxed(&queue->domain_asked) == ASKED_IN_ORDER;
-    return dynsel_domain_enter(slot->work.where->backend, queue->domain_number, &uses->domain);
+    return dynsel_domain_enter(slot->work.where->backend, uses->own, queue->domain_number,
+                               &uses->domain);
 }

@@ -96,6 +96,7 @@ struct dynsel_handler {
     uint64_t limit_ns; /* as of dynsel_task */
 #endif
     uint64_t end_ns;       /* as the policy predicted it; 0: it did not */
+    uint64_t expected_ns;  /* likewise */
     uint64_t direct_bytes; /* of ranges that devices access directly; set at the end */
 
     /* Under the lock. */

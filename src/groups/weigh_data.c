@@ -122,11 +122,45 @@ static uint32_t uses_ahead(const dynsel_buffer_record *record)
     return forecast->usual_uses > forecast->uses ? forecast->usual_uses - forecast->uses : 1;
 }
 
+/* Whether the data are changed where they are, and not replaced. */
+static bool is_update(const dynsel_use *use)
+{
+    return use->reads && use->writes;
+}
+
+/* The same of updates, without that of this use. */
+static uint32_t updates_ahead(const dynsel_use *use, const dynsel_buffer_record *record)
+{
+    const dynsel_buffer_forecast *forecast = &record->forecast;
+    if (forecast->usual_updates == 0) {
+        return forecast->updates;
+    }
+    const uint32_t so_far = forecast->updates + (is_update(use) ? 1 : 0);
+    return forecast->usual_updates > so_far ? forecast->usual_updates - so_far : 0;
+}
+
+/* Whether the data will be in the memory of a device alone, and come from there only behind what is
+ * queued on it. */
+static bool comes_behind(const dynsel_buffer_record *record)
+{
+    const bool is_on_host = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
+    const uint32_t valid_in =
+        is_on_host ? (uint32_t)DYNSEL_HOST_DOMAIN : dynsel_first_valid_copy(&record->validity);
+    const uint32_t domain =
+        is_pending(record->writer) ? dynsel_uses_in(record->writer - 1)->domain : valid_in;
+    return !is_in_host_memory(domain) &&
+           (uint64_t)record->bytes >> dynsel_domains[domain - 1].beside_power == 0;
+}
+
 static void look_at_uses(const dynsel_handler *group, dynsel_data_outlook *outlook)
 {
     uint32_t least = UINT32_MAX;
     outlook->ready_ns = 0;
     outlook->ready_on = UINT32_MAX;
+    outlook->comes_behind = false;
+    outlook->updates_ahead = 0;
+    outlook->expected_ns = 0;
+    outlook->expected_on = UINT32_MAX;
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *use = &group->uses->each[i];
         const dynsel_buffer_record *record = record_of(use);
@@ -136,6 +170,12 @@ static void look_at_uses(const dynsel_handler *group, dynsel_data_outlook *outlo
         look_at_order(use, record, outlook);
         const uint32_t ahead = uses_ahead(record);
         least = use->reads && ahead < least ? ahead : least;
+        outlook->comes_behind = outlook->comes_behind || (use->reads && comes_behind(record));
+        if (use->writes && outlook->expected_on == UINT32_MAX) {
+            outlook->updates_ahead = updates_ahead(use, record);
+            outlook->expected_ns = record->forecast.expected_ns;
+            outlook->expected_on = record->forecast.writer_on;
+        }
     }
     outlook->uses_ahead = least != UINT32_MAX && least != 0 ? least : 1;
 }
@@ -169,11 +209,15 @@ void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
 
 void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns, uint32_t on)
 {
+    uint64_t expected_ns = group->expected_ns;
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *use = &group->uses->each[i];
         dynsel_buffer_forecast *forecast = &use->record->forecast;
         forecast->uses += forecast->uses != UINT32_MAX ? 1 : 0;
+        forecast->updates += is_update(use) && forecast->updates != UINT32_MAX ? 1 : 0;
         if (use->writes) {
+            forecast->expected_ns = expected_ns; /* of the first, as in look_at_uses() */
+            expected_ns = 0;
             forecast->writer_end_ns = end_ns;
             forecast->writer_on = on;
             forecast->readers_end_ns = 0;
@@ -184,12 +228,20 @@ void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns, uint32_t on
     }
 }
 
+/* A mean of which the new number is a quarter; 0: there is none before. */
+static uint32_t mean_with(uint32_t mean, uint32_t number)
+{
+    const uint64_t before = mean != 0 ? mean : number;
+    return (uint32_t)((3 * before + number + 2) / 4);
+}
+
 void dynsel_weigh_end_period(dynsel_buffer_record *record)
 {
     dynsel_buffer_forecast *forecast = &record->forecast;
     if (forecast->uses != 0) {
-        const uint64_t before = forecast->usual_uses != 0 ? forecast->usual_uses : forecast->uses;
-        forecast->usual_uses = (uint32_t)((3 * before + forecast->uses + 2) / 4);
+        forecast->usual_uses = mean_with(forecast->usual_uses, forecast->uses);
+        forecast->usual_updates = mean_with(forecast->usual_updates, forecast->updates);
         forecast->uses = 0;
+        forecast->updates = 0;
     }
 }

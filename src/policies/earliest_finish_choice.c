@@ -483,6 +483,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
                                    const dynsel_finish_kinds *kinds, dynsel_selection *selection)
 {
     dynsel_finish_sight s;
+    choice made = {.run_ns = 0};
     dynsel_sight_begin(&s, policy, task, kinds);
     dynsel_word_store_relaxed(&policy->clock, dynsel_word_load_relaxed(&policy->clock) + 1);
     do {
@@ -494,13 +495,14 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
         if (kinds->own == NULL) {
             choose_untracked(&s, selection);
         } else {
-            const choice made = choose(&s);
+            made = choose(&s);
             fill_in(&s, &made, selection);
             tell_end(&s, &made);
         }
     } while (selection->claims != 0 &&
              !enter_queue(&policy->states[selection->index], s.now, s.ready, selection->notes[2]));
     if (selection->claims != 0) {
+        dynsel_finish_expect(&s, selection->index, made.run_ns);
         learn_submit(policy, selection->index, s.now, s.is_idle);
         note_if_alone(policy, s.is_idle);
         if (s.uses_ahead != 0 && s.fastest != DYNSEL_FINISH_NO_RESOURCE && kinds->own != NULL &&

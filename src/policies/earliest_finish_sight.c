@@ -11,6 +11,7 @@ static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *d
     s->count = data->resources; /* of others nothing is known */
 #endif
     s->bytes_in = data->bytes_in;
+    s->comes_behind = data->comes_behind;
     s->uses_ahead = further < MOST_USES_AHEAD ? further : MOST_USES_AHEAD;
     s->ready_ns = data->ready_ns > s->now_ns
                       ? dynsel_finish_lower(data->ready_ns - s->now_ns, DYNSEL_FINISH_LONGEST_NS)
@@ -33,6 +34,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->now = (uint32_t)(s->now_ns >> DYNSEL_FINISH_TICK_SHIFT);
     s->amount = dynsel_finish_amount(task->amount);
     s->bytes_in = NULL;
+    s->comes_behind = false;
     s->uses_ahead = 0;
     s->ready_ns = 0;
     s->ready = 0;
@@ -40,7 +42,9 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->wanted = DYNSEL_FINISH_NO_RESOURCE;
     s->home = DYNSEL_FINISH_NO_RESOURCE;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
-    s->least_bytes = 0;
+    s->least_bytes = UINT64_MAX;
+    s->counts_expected = false;
+    s->looks_ahead = false;
     s->source_ticks = 0;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     if (task->data != NULL) {
@@ -107,12 +111,12 @@ static dynsel_finish_set find_candidates(const dynsel_policy *policy, uint32_t c
     return found;
 }
 
-/* Copies from a device come behind what is queued there. */
+/* Short copies from a device come behind what is queued there. */
 static void look_at_data(dynsel_finish_sight *s)
 {
     s->least_bytes = UINT64_MAX;
     s->source_ticks = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; s->comes_behind && i < s->count; i++) {
         const uint64_t bytes = dynsel_sight_bytes_in(s, i);
         const uint32_t place = dynsel_word_load_relaxed(&s->policy->states[i].is.place);
         const uint32_t ticks = place == DYNSEL_FINISH_APART ? s->queue_ticks[i] : 0;
@@ -141,13 +145,42 @@ static void look_at_home(dynsel_finish_sight *s)
     }
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/*
+ * Whether the resource that has the data is so busy with all that are there that their number
+ * decides when each gets its next turn, and not what they depend on: an update waits there for the
+ * others, two thirds of the time that one turn of all takes, or more.
+ */
+static void look_at_expected(dynsel_finish_sight *s)
+{
+    const dynsel_data_outlook *const data = s->task->data;
+    s->counts_expected = false;
+    if (data == NULL || data->expected_ns == 0 || data->expected_on >= s->count ||
+        s->queue_ticks[data->expected_on] <= s->ready) {
+        return;
+    }
+    const uint64_t waits = s->queue_ticks[data->expected_on] - s->ready;
+    const uint64_t turns = (uint64_t)data->updates_ahead + 1;
+    const uint32_t expected =
+        dynsel_word_load_relaxed(&s->policy->states[data->expected_on].is.expected);
+    s->counts_expected = waits * turns * 3 / 2 >= expected;
+}
+#else
+static void look_at_expected(dynsel_finish_sight *s)
+{
+    s->counts_expected = false;
+}
+#endif
+
 void dynsel_sight_look(dynsel_finish_sight *s)
 {
     look_at_queues(s);
     s->candidates = find_candidates(&s->policy->policy, s->count, s->task);
     if (s->bytes_in != NULL) {
+        look_at_expected(s);
         look_at_data(s);
         look_at_home(s);
+        s->looks_ahead = s->uses_ahead != 0 || s->counts_expected;
     }
 }
 
@@ -191,7 +224,7 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
  * on a resource. Where this kind runs faster than where data are usually used, they are copied back
  * there afterwards, if that is better than to stay.
  */
-uint64_t dynsel_sight_uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const dynsel_finish_resource *const states = s->policy->states;
     if (s->home == DYNSEL_FINISH_NO_RESOURCE) {
@@ -208,6 +241,44 @@ uint64_t dynsel_sight_uses_ns(const dynsel_finish_sight *s, uint32_t index, uint
         dynsel_finish_copy_ns(&states[s->home], bytes > home_bytes ? bytes : home_bytes);
     const uint64_t at_home_ns = dynsel_word_load_relaxed(&states[s->home].is.usual_ns);
     return dynsel_finish_lower(stay_ns, back_ns + s->uses_ahead * at_home_ns);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* The work expected on a resource for other data than the task's. */
+static uint64_t expected_there_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const dynsel_data_outlook *const data = s->task->data;
+    const uint64_t all_ns =
+        dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[index].is.expected));
+    const uint64_t own_ns = index == data->expected_on ? data->expected_ns : 0;
+    return all_ns > own_ns ? all_ns - own_ns : 0;
+}
+
+/* The same, no less than on the resource that has the data, where both use the host's processors:
+ * those do not get faster by that. */
+static uint64_t expected_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const dynsel_finish_resource *const states = s->policy->states;
+    const uint32_t on = s->task->data->expected_on;
+    const uint32_t place = dynsel_word_load_relaxed(&states[index].is.place);
+    const uint32_t place_on = dynsel_word_load_relaxed(&states[on].is.place);
+    const uint64_t there_ns = expected_there_ns(s, index);
+    return place == place_on || place == DYNSEL_FINISH_APART || place_on == DYNSEL_FINISH_APART
+               ? there_ns
+               : dynsel_sight_later_of(there_ns, expected_there_ns(s, on));
+}
+#else
+static uint64_t expected_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    (void)s;
+    (void)index;
+    return 0;
+}
+#endif
+
+uint64_t dynsel_sight_later_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    return uses_ns(s, index, run_ns) + (s->counts_expected ? expected_ns(s, index) : 0);
 }
 
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index)
@@ -250,6 +321,11 @@ void dynsel_sight_put(const dynsel_finish_sight *s)
     const uint32_t items = data->work_items < UINT32_MAX ? (uint32_t)data->work_items : UINT32_MAX;
     put(DYNSEL_TRACE_READY, s, DYNSEL_TRACE_NO_RESOURCE, data->ready_ns,
         dynsel_trace_pair(data->ready_on, items));
+    if (data->expected_ns != 0 || data->updates_ahead != 0 || data->comes_behind) {
+        const uint32_t on = data->expected_on < INT32_MAX ? data->expected_on : INT32_MAX;
+        put(DYNSEL_TRACE_EXPECTED, s, DYNSEL_TRACE_NO_RESOURCE, data->expected_ns,
+            dynsel_trace_pair(data->updates_ahead, on | (data->comes_behind ? 1u << 31 : 0)));
+    }
     for (uint32_t i = 0; i < s->count; i += 2) {
         const bool has_next = i + 1 < s->count;
         put(DYNSEL_TRACE_BYTES_IN, s, i, data->bytes_in[i], has_next ? data->bytes_in[i + 1] : 0);

@@ -23,6 +23,7 @@ typedef struct dynsel_finish_sight {
     uint32_t now;             /* in ticks */
     uint32_t amount;          /* as in points */
     const uint64_t *bytes_in; /* to copy to each resource; NULL: nothing, as far as is known */
+    bool comes_behind;        /* short copies of data from a device, behind its queue */
     uint64_t ready_ns;        /* from now until the work that it depends on ends */
     uint32_t ready;           /* the same in ticks */
     uint32_t ready_on;        /* where that runs; no resource: none, or not known */
@@ -41,8 +42,11 @@ typedef struct dynsel_finish_sight {
     uint32_t wanted;            /* the best, if it is not least_whole; else none */
     int32_t wanted_speed;       /* its speed, compared with least_whole: not above 0 */
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
-    uint64_t least_bytes;  /* that the resource which has most of the data would have to copy */
+    uint64_t least_bytes;  /* that the resource which has most of the data would have to copy; the
+                             most: copies come behind no queue */
     uint32_t source_ticks; /* the queue of such resources, if they are apart */
+    bool looks_ahead;      /* there are further uses, or the expected work counts */
+    bool counts_expected;  /* the expected work of resources counts */
     bool is_idle;          /* no resource has unfinished work */
 #if CONFIG_DYNSEL_TRACE
     const dynsel_selection *selection; /* for the trace */
@@ -176,14 +180,29 @@ static inline uint64_t dynsel_sight_whole_ns(const dynsel_finish_sight *s, uint3
     return run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
 }
 
-/* The further uses of the data, if a run of this work brings them to a resource. */
-uint64_t dynsel_sight_uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns);
+/* The further uses of the data, if a run of this work brings them to a resource, and the work that
+ * is expected there for other data, where it counts. */
+uint64_t dynsel_sight_later_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns);
 
 static inline uint64_t dynsel_sight_ahead_ns(const dynsel_finish_sight *s, uint32_t index,
                                              uint64_t run_ns)
 {
-    return DYNSEL_LIKELY(s->uses_ahead == 0) ? 0 : dynsel_sight_uses_ns(s, index, run_ns);
+    return DYNSEL_LIKELY(!s->looks_ahead) ? 0 : dynsel_sight_later_ns(s, index, run_ns);
 }
+
+/* The task will run on a resource: from now on its further updates are expected there. run_ns: the
+ * predicted run; 0: not known. See earliest_finish_expected.c. */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+void dynsel_finish_expect(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns);
+#else
+static inline void dynsel_finish_expect(const dynsel_finish_sight *s, uint32_t index,
+                                        uint64_t run_ns)
+{
+    (void)s;
+    (void)index;
+    (void)run_ns;
+}
+#endif
 
 /* When a run would be over, from now on, and what the choice costs later: its submit delays what is
  * submitted next, too. */

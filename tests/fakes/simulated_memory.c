@@ -134,7 +134,8 @@ static dynsel_domain domain_of(dynsel_backend *backend, void *own)
     for (unsigned i = 0; i < SIMULATED_DEVICES; i++) {
         if (own == &sim->devices[i]) {
             return (dynsel_domain){.number = sim->devices[i].domain,
-                                   .in_order = sim->devices[i].in_order};
+                                   .in_order = sim->devices[i].in_order,
+                                   .beside_bytes = sim->devices[i].moves_beside ? 1 : 0};
         }
     }
     return (dynsel_domain){.number = 0};

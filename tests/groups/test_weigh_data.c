@@ -26,6 +26,7 @@ static dynsel_policy blind; /* the same, but it weighs no data */
 static sight seen;          /* by either */
 static uint32_t chosen;     /* the resource that they choose */
 static uint64_t ends_ns;    /* what the scout predicts; 0: nothing */
+static uint64_t expects_ns; /* the same */
 static int32_t numbers[ELEMENTS];
 static int32_t others[ELEMENTS];
 static dynsel_buffer a;
@@ -43,6 +44,7 @@ static dynsel_status look(dynsel_policy *policy, const dynsel_task *task,
     if (task->data != NULL) {
         seen.data = *task->data;
         task->data->end_ns = ends_ns;
+        task->data->expected_ns = expects_ns;
     }
     selection->index = chosen;
     return DYNSEL_OK;
@@ -61,6 +63,7 @@ static int set_up(void **state)
     memset(&seen, 0, sizeof seen);
     chosen = ON_HOST;
     ends_ns = 0;
+    expects_ns = 0;
     assert_status(DYNSEL_OK, dynsel_policy_init(&scout, &ops, &options));
     assert_status(DYNSEL_OK, dynsel_policy_init(&blind, &blind_ops, &options));
     a = new_buffer(numbers);
@@ -318,6 +321,105 @@ static void uses_ahead_follow_changes_of_program(void **state)
     assert_in_range(first, 8, 10);
 }
 
+static void updates_are_uses_that_read_and_write(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        submit_to(FIRST, add_to(a, 1));
+        assert_int_equal(i, seen.data.updates_ahead); /* in the first period as many as so far */
+        submit_to(FIRST, read_of(a));
+        assert_int_equal(0, seen.data.updates_ahead);
+    }
+    for (uint32_t period = 0; period < 3; period++) {
+        write_buffer(a, 0, 1);
+        submit_to(FIRST, set_all(a, 1)); /* replaces the data */
+        assert_int_equal(4, seen.data.updates_ahead);
+        for (uint32_t i = 0; i < 4; i++) {
+            submit_to(FIRST, add_to(a, 1));
+            assert_int_equal(3 - i, seen.data.updates_ahead);
+        }
+    }
+    submit_to(FIRST, add_to(a, 1));
+    assert_int_equal(0, seen.data.updates_ahead); /* one more than usual */
+}
+
+static void expectation_of_last_writer_is_seen(void **state)
+{
+    (void)state;
+    expects_ns = 500;
+    submit_to(FIRST, add_to(a, 1));
+    assert_int_equal(0, seen.data.expected_ns);
+    expects_ns = 300;
+    submit_to(SECOND, add_to(a, 1));
+    assert_int_equal(500, seen.data.expected_ns);
+    assert_int_equal(FIRST, seen.data.expected_on);
+    expects_ns = 200;
+    submit_to(ON_HOST, read_of(a));
+    assert_int_equal(0, seen.data.expected_ns);
+    assert_int_equal(UINT32_MAX, seen.data.expected_on);
+    write_buffer(a, 0, 1);
+    expects_ns = 100;
+    submit_to(FIRST, set_all(a, 1));
+    assert_int_equal(300, seen.data.expected_ns);
+    assert_int_equal(SECOND, seen.data.expected_on);
+    expects_ns = 0;
+    submit_to(FIRST, add_to(a, 1));
+    assert_int_equal(100, seen.data.expected_ns);
+    assert_int_equal(FIRST, seen.data.expected_on);
+    submit_to(FIRST, add_to(a, 1));
+    assert_int_equal(0, seen.data.expected_ns);
+}
+
+/* Of several data only the first. */
+static void expectation_counts_once(void **state)
+{
+    (void)state;
+    job both = copy_to(b, a);
+    both.modes[0] = DYNSEL_ACCESS_READ_WRITE;
+    both.modes[1] = DYNSEL_ACCESS_READ_WRITE;
+    submit_to(FIRST, add_to(a, 1));
+    submit_to(FIRST, add_to(b, 1));
+    expects_ns = 500;
+    submit_to(FIRST, both);
+    submit_to(FIRST, add_to(both.buffers[1], 1));
+    assert_int_equal(0, seen.data.expected_ns);
+    submit_to(FIRST, add_to(both.buffers[0], 1));
+    assert_int_equal(500, seen.data.expected_ns);
+}
+
+static void copies_from_device_come_behind_its_work(void **state)
+{
+    (void)state;
+    submit_to(ON_HOST, add_to(a, 1));
+    submit_to(FIRST, read_of(a));
+    submit_to(SECOND, read_of(a));
+    assert_false(seen.data.comes_behind); /* the host has them, too */
+    by_hand();
+    submit_to(FIRST, add_to(a, 1));
+    assert_false(seen.data.comes_behind);
+    submit_to(SECOND, set_all(a, 1));
+    assert_false(seen.data.comes_behind); /* needs none */
+    submit_to(FIRST, read_of(a));
+    assert_true(seen.data.comes_behind); /* they will be there */
+    all_is_over();
+    see_buffer(a, 1, 1);
+    submit_to(FIRST, read_of(a));
+    assert_false(seen.data.comes_behind);
+}
+
+static void copies_from_some_devices_move_beside_work(void **state)
+{
+    (void)state;
+    sim.devices[FIRST].domain = SIMULATED_DOMAINS; /* that the library does not know yet */
+    sim.devices[FIRST].moves_beside = true;
+    submit_to(FIRST, add_to(a, 1));
+    submit_to(SECOND, read_of(a));
+    assert_false(seen.data.comes_behind);
+    submit_to(SECOND, add_to(a, 1));
+    submit_to(FIRST, read_of(a));
+    assert_true(seen.data.comes_behind);
+}
+
 static void new_buffer_has_no_past(void **state)
 {
     (void)state;
@@ -535,6 +637,11 @@ int main(void)
         TEST_PLACES(uses_ahead_are_as_many_as_so_far_in_first_period),
         TEST_PLACES(write_of_program_ends_period),
         TEST_PLACES(uses_ahead_follow_changes_of_program),
+        TEST_PLACES(updates_are_uses_that_read_and_write),
+        TEST_PLACES(expectation_of_last_writer_is_seen),
+        TEST_PLACES(expectation_counts_once),
+        TEST_PLACES(copies_from_device_come_behind_its_work),
+        TEST_PLACES(copies_from_some_devices_move_beside_work),
         TEST_PLACES(new_buffer_has_no_past),
         TEST_PLACES(policy_that_does_not_weigh_data_sees_none),
         TEST_PLACES(amount_is_what_command_does),

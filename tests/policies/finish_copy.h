@@ -15,6 +15,7 @@
 #define CONFIG_DYNSEL_EARLIEST_FINISH_POINTS 4
 
 #include "policies/earliest_finish.c"
+#include "policies/earliest_finish_expected.c"
 #include "policies/earliest_finish_sight.c"
 #include "policies/earliest_finish_speed.c"
 #include "policies/earliest_finish_times.c"

@@ -56,6 +56,7 @@ void repeat_take(call_inputs *in, const dynsel_trace_record *record)
         return;
     case DYNSEL_TRACE_SIGHT:
     case DYNSEL_TRACE_READY:
+    case DYNSEL_TRACE_EXPECTED:
     case DYNSEL_TRACE_BYTES_IN:
     case DYNSEL_TRACE_ESTIMATE:
     case DYNSEL_TRACE_CANDIDATES:
@@ -72,6 +73,11 @@ void repeat_take(call_inputs *in, const dynsel_trace_record *record)
         in->data.ready_ns = recording_number(record, 0);
         in->data.ready_on = record->words[2];
         in->data.work_items = record->words[3];
+    } else if (record->event == DYNSEL_TRACE_EXPECTED) {
+        in->data.expected_ns = recording_number(record, 0);
+        in->data.updates_ahead = record->words[2];
+        in->data.expected_on = record->words[3] & INT32_MAX;
+        in->data.comes_behind = record->words[3] >> 31 != 0;
     } else if (record->event == DYNSEL_TRACE_BYTES_IN) {
         take_bytes(in, record);
     } else if (record->event == DYNSEL_TRACE_CANDIDATES) {

@@ -13,6 +13,9 @@
 
 #define BACKEND DYNSEL_TEXT("dynsel_mpi_backend")
 
+/* What the devices of a rank move beside their work is its own affair: large copies usually. */
+enum { BESIDE_BYTES = 1 << 20 };
+
 /* Each time that the ranks begin, their memory is another one. */
 static dynsel_domain domain(dynsel_backend *backend, void *own)
 {
@@ -21,7 +24,8 @@ static dynsel_domain domain(dynsel_backend *backend, void *own)
     return (dynsel_domain){
         .number = resource == NULL
                       ? 0
-                      : dynsel_mpi.beginnings * (uint32_t)CONFIG_DYNSEL_MPI_RANKS + resource->rank};
+                      : dynsel_mpi.beginnings * (uint32_t)CONFIG_DYNSEL_MPI_RANKS + resource->rank,
+        .beside_bytes = BESIDE_BYTES};
 }
 
 static uint32_t rank_of(const void *own)

@@ -107,7 +107,8 @@ static dynsel_domain domain(dynsel_backend *backend, void *own)
     const dynsel_opencl_entry *const entry = dynsel_opencl_entry_of_handle(own);
     (void)backend;
     return entry != NULL ? (dynsel_domain){.number = dynsel_opencl_domain_of(entry),
-                                           .in_order = !entry->out_of_order}
+                                           .in_order = !entry->out_of_order,
+                                           .beside_bytes = dynsel_opencl_beside_bytes(entry)}
                          : (dynsel_domain){0};
 }
 

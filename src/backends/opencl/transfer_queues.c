@@ -38,6 +38,14 @@ static dynsel_opencl_transfers decide(dynsel_opencl_entry *entry)
     return transfers;
 }
 
+uint32_t dynsel_opencl_beside_bytes(const dynsel_opencl_entry *entry)
+{
+    return entry->pins_memory && !entry->adopted &&
+                   dynsel_word_load_relaxed(&entry->transfers) != DYNSEL_OPENCL_TRANSFERS_REFUSED
+               ? LARGE_BYTES
+               : 0;
+}
+
 /* The program orders the commands on its own queues itself, and may finish them. Staged ranges are
  * what is not pinned by itself. */
 static bool moves_beside(dynsel_opencl_entry *entry, const dynsel_memory *memory)

@@ -16,6 +16,9 @@
 
 #include "backends/opencl/device_table.h"
 
+/* Transfers to the host of so many bytes or more move beside work; 0: none. */
+uint32_t dynsel_opencl_beside_bytes(const dynsel_opencl_entry *entry);
+
 /* The queue for a transfer to the device, of an open device, for the work that this thread starts;
  * after an enqueue on it dynsel_opencl_join_transfer() follows. Makes the queues for large
  * transfers at the first. Always the device's queue, or that of timed work, for staged ranges:
