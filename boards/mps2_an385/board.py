@@ -84,8 +84,9 @@ def limits(config):
     tiny = tiny_limits(config)
     if tiny:
         return with_numbers(config, tiny)
-    # with command groups 1,528, of which 24 are for evicting what work that fails may leave valid, and for watchers
+    # with command groups 1,552, of which 24 are for evicting what work that fails may leave valid, and for watchers,
+    # and 24 for the updates that a choice expects of data
     if not config["DYNSEL_OPTIMIZE_SIZE"]:
         return {}
     # the trace names a policy and its resources at their first event
-    return {"stack": 896 + (800 if config["DYNSEL_COMMAND_GROUPS"] else 0) + (128 if config["DYNSEL_TRACE"] else 0)}
+    return {"stack": 896 + (824 if config["DYNSEL_COMMAND_GROUPS"] else 0) + (128 if config["DYNSEL_TRACE"] else 0)}
