@@ -2,8 +2,8 @@
 /*
  * The parts of earliest_finish: the table of kinds of task (earliest_finish_table.c), the run times
  * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), what
- * a choice sees (earliest_finish_sight.c), trial runs (earliest_finish_trials.c), the work that data
- * are expected to bring (earliest_finish_expected.c), and the choice (earliest_finish_choice.c).
+ * a choice sees (earliest_finish_sight.c), trial runs (earliest_finish_trials.c), the work expected
+ * of data (earliest_finish_expected.c), and the choice (earliest_finish_choice.c).
  *
  * The choice reads only words, without a lock; a time that changes meanwhile makes it worse, never
  * wrong. Reports change times under the lock of the kind, and counts, credit and speeds without it:

@@ -228,8 +228,8 @@ DYNSEL_RARE static bool is_held(dynsel_slot *slot)
     return held;
 }
 
-/* Starts work on the chosen resource; it may be over then. A failure had no effect. Inlined, because
- * a call costs each short command group 17 instructions of 2,200. */
+/* Starts work on the chosen resource; it may be over then. A failure had no effect. Inlined: a call
+ * costs each short command group 17 instructions of 2,200. */
 __attribute__((always_inline)) static inline dynsel_status start_chosen(dynsel_slot *slot)
 {
     dynsel_policy *const policy = slot->selection.policy;

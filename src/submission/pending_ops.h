@@ -83,9 +83,9 @@ static inline void dynsel_pending_register(const dynsel_pending_ops *pending_ops
 extern dynsel_word dynsel_pending_count;
 
 /*
- * Work with slot->work.quiet, which its owner sets before the start, ends without `ended`, unless it
- * failed or there are alarms: the owner's count of what can make other work fail. So the end of most
- * work touches nothing but its slot.
+ * Work with slot->work.quiet, which its owner sets before the start, ends without `ended`, except
+ * where it failed or there are alarms: the owner's count of what can make other work fail. So the
+ * end of most work touches nothing but its slot.
  */
 extern dynsel_word dynsel_pending_alarms;
 

@@ -174,8 +174,8 @@ static bool is_asked_with_others(const dynsel_slot *slot)
            dynsel_slot_can_be_pending(slot) && (slot->work.wants & DYNSEL_TASK_TIME) == 0;
 }
 
-/* Reaper only: whether this work, which has ended, is in the list still, and its backend can be asked
- * about the work before it. */
+/* Reaper only: whether this work, which has ended, is still in the list, and its backend answers
+ * for the work before it. */
 static bool is_asked_for_others(const dynsel_queue *queue, const dynsel_slot *ended)
 {
     if (ended->work.where->backend->ops->poll_ended == NULL) {
@@ -189,7 +189,7 @@ static bool is_asked_for_others(const dynsel_queue *queue, const dynsel_slot *en
 }
 
 /*
- * Reaper only. Asks about work from `first` on, which is in the list before `ended` or is it, as far
+ * Reaper only. Asks about work from `first` on, in the list before `ended` or that itself, as far
  * as one question can. Returns how many pieces of work have succeeded. ended: in and out; NULL from
  * now on if there is no more to ask together: work has failed, or `first` is `ended`.
  */
@@ -289,7 +289,7 @@ static inline bool take_off(dynsel_queue *queue, dynsel_slot *head, bool succeed
     return true;
 }
 
-/* Reaper only, so the reports of a queue are sequential. ended: work in the list that has ended, and
+/* Reaper only, so the reports of a queue are sequential. ended: work in the list that has ended and
  * whose backend can be asked about it together with the work before it; what is behind it stays.
  * NULL: none. */
 static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced,
