@@ -149,13 +149,14 @@ static dynsel_slot *slot_behind(const dynsel_queue *queue, uint32_t count)
     return number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
 }
 
-/* Reaper only: the second half of the end of work that was taken off the list. */
-static void tell_and_leave(dynsel_queue *queue, dynsel_slot *slot, const dynsel_slot *referenced)
+/* Reaper only: the second half of the end of work that was taken off the list. own_refs: the
+ * caller's reference, or 0. */
+static void tell_and_leave(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs)
 {
     dynsel_traced_device(&slot->selection, &slot->work);
     dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
     queue->last_end_ns = slot->work.ended_ns; /* of untimed work, too: dynsel_complete() */
-    keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
+    keep_event(queue, slot, own_refs);
     dynsel_limits_leave(slot);
     if (!DYNSEL_LIKELY(!dynsel_slot_has_failed(slot))) {
         dynsel_slot_leave_failed(slot);
@@ -240,7 +241,7 @@ static inline bool take_off_alone(dynsel_queue *queue, dynsel_slot *head)
     for (uint32_t round = 0; !dynsel_slot_complete_ended(head); round++) {
         dynsel_pause(round);
     }
-    tell_and_leave(queue, head, NULL);
+    tell_and_leave(queue, head, 0);
     return true;
 }
 
@@ -285,7 +286,7 @@ static inline bool take_off(dynsel_queue *queue, dynsel_slot *head, bool succeed
         !take_head(queue, head)) {
         return false;
     }
-    tell_and_leave(queue, head, referenced);
+    tell_and_leave(queue, head, head == referenced ? DYNSEL_SLOT_REF : 0);
     return true;
 }
 
