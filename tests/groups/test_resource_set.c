@@ -112,6 +112,31 @@ static void only_what_would_be_lost_is_copied(void **state)
     end();
 }
 
+/* A backend that is attached anew may give the resource another domain than before. */
+static void resource_that_comes_back_is_asked_for_its_domain(void **state)
+{
+    (void)state;
+    int32_t data[ELEMENTS] = {0};
+    begin(1 | 2, false);
+    dynsel_buffer buffer = new_buffer(data);
+    const job set = set_all(buffer, 5);
+    assert_status(DYNSEL_OK, run_job_with(policy, &set));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, 0, FOREVER_NS));
+    const uint32_t before = sim.devices[0].domain;
+    sim.devices[0].domain = SHARED_DOMAIN;
+    const dynsel_resource back = simulated_resource(&sim, 0);
+    assert_status(DYNSEL_OK, dynsel_policy_add_resource(policy, &back, NULL));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, 1, FOREVER_NS));
+    const job add = add_to(buffer, 1);
+    assert_status(DYNSEL_OK, run_job_with(policy, &add));
+    assert_true(has_memory(0));
+    sim.devices[0].domain = before;
+    assert_false(has_memory(0));
+    sim.devices[0].domain = SHARED_DOMAIN;
+    end_buffer(&buffer, data, 6, 1);
+    end();
+}
+
 static void failed_copy_can_be_tried_again(void **state)
 {
     (void)state;
@@ -431,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(removed_device_leaves_its_results_at_the_host),
         TEST(only_what_would_be_lost_is_copied),
+        TEST(resource_that_comes_back_is_asked_for_its_domain),
         TEST(failed_copy_can_be_tried_again),
         TEST(no_work_comes_while_data_are_copied),
         TEST(open_accessor_is_in_nobodys_way),
