@@ -86,6 +86,14 @@ void journal_pass_over(model *m, const program *p, unsigned i, uint64_t causes)
     model_pass_over(m, p, i, causes);
 }
 
+void journal_depend(model *m, unsigned i, uint64_t commands)
+{
+    m->behind[i] = commands;
+#if JOURNAL_UNDOES
+    start.behind[i] = commands;
+#endif
+}
+
 void journal_settle(model *m, unsigned buffer, uint64_t commands)
 {
     record(SETTLED, buffer, commands);
@@ -107,10 +115,11 @@ void journal_renew(model *m, unsigned buffer, bool zeroes)
 #if JOURNAL_UNDOES
 
 /* Whether a command needs what one of these, which did not begin, was to write. */
-static bool is_behind(const model *m, const program_command *c, const program_shapes *shapes,
+static bool is_behind(const model *m, const program *p, const program_shapes *shapes, unsigned i,
                       uint64_t undone)
 {
-    bool behind = false;
+    const program_command *const c = &p->commands[i];
+    bool behind = (m->behind[i] & undone) != 0;
     for (unsigned u = 0; u < c->use_count; u++) {
         const program_use *use = &c->uses[u];
         behind |= use_reads(use, &shapes->shapes[use->buffer]) &&
@@ -124,7 +133,7 @@ static void enter_again(model *m, const program *p, const program_shapes *shapes
                         uint64_t *undone, void (*expect)(unsigned, model_outcome))
 {
     const unsigned i = e->number;
-    if (!is_behind(m, &p->commands[i], shapes, *undone)) {
+    if (!is_behind(m, p, shapes, i, *undone)) {
         if (e->kind == RUN) {
             model_run(m, p, shapes, i);
         } else {

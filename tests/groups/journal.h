@@ -18,6 +18,9 @@ void journal_begin(model *m);
 void journal_run(model *m, const program *p, const program_shapes *shapes, unsigned i);
 void journal_pass_over(model *m, const program *p, unsigned i, uint64_t causes);
 
+/* Command i, which is not entered yet, names these, as bits, as what it depends on. */
+void journal_depend(model *m, unsigned i, uint64_t commands);
+
 /* These commands, which did not begin, are over: who reads the buffer finds what was there. */
 void journal_settle(model *m, unsigned buffer, uint64_t commands);
 

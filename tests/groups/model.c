@@ -6,6 +6,8 @@
 void model_begin(model *m)
 {
     memset(m->before, 0, sizeof m->before);
+    memset(m->behind, 0, sizeof m->behind);
+    memset(m->failed, 0, sizeof m->failed);
     for (unsigned i = 0; i < PROGRAM_BUFFERS; i++) {
         m->buffers[i].writer = 0;
         m->buffers[i].readers = 0;
@@ -24,6 +26,15 @@ bool use_reads(const program_use *use, const program_shape *shape)
     return use->binding == BIND_ANOTHER || !mode_discards(use->mode) || !use_is_whole(use, shape);
 }
 
+bool model_writes(const program_command *c, unsigned buffer)
+{
+    bool does = false;
+    for (unsigned u = 0; u < c->use_count && c->kind != KIND_EMPTY; u++) {
+        does |= c->uses[u].buffer == buffer && writes(&c->uses[u]);
+    }
+    return does;
+}
+
 /* Order */
 
 static uint64_t all_before(const model *m, uint64_t direct)
@@ -38,7 +49,7 @@ static uint64_t all_before(const model *m, uint64_t direct)
 uint64_t model_before(const model *m, const program *p, unsigned i)
 {
     const program_command *c = &p->commands[i];
-    uint64_t direct = 0;
+    uint64_t direct = m->behind[i];
     for (unsigned u = 0; u < c->use_count; u++) {
         const model_buffer *buffer = &m->buffers[c->uses[u].buffer];
         direct |= buffer->writer | (writes(&c->uses[u]) ? buffer->readers : 0);
@@ -53,7 +64,7 @@ static void enter(model *m, const program_command *c, unsigned i, uint64_t befor
         m->buffers[c->uses[u].buffer].readers |= UINT64_C(1) << i;
     }
     for (unsigned u = 0; u < c->use_count; u++) {
-        if (writes(&c->uses[u])) {
+        if (model_writes(c, c->uses[u].buffer)) {
             m->buffers[c->uses[u].buffer].writer = UINT64_C(1) << i;
             m->buffers[c->uses[u].buffer].readers = 0;
         }
@@ -68,6 +79,9 @@ model_outcome model_foresee(const model *m, const program *p, const program_shap
     const program_command *c = &p->commands[i];
     model_outcome outcome = {.status = DYNSEL_OK};
     uint64_t doubts = 0;
+    for (unsigned j = 0; j < i; j++) {
+        outcome.causes |= (m->behind[i] >> j & 1u) != 0 ? m->failed[j] : 0;
+    }
     for (unsigned u = 0; u < c->use_count; u++) {
         const program_use *use = &c->uses[u];
         if (use_reads(use, &shapes->shapes[use->buffer])) {
@@ -87,15 +101,6 @@ model_outcome model_foresee(const model *m, const program *p, const program_shap
     outcome.in_doubt = doubts != 0;
     outcome.causes |= doubts;
     return outcome;
-}
-
-bool model_writes(const program_command *c, unsigned buffer)
-{
-    bool does = false;
-    for (unsigned u = 0; u < c->use_count; u++) {
-        does |= c->uses[u].buffer == buffer && writes(&c->uses[u]);
-    }
-    return does;
 }
 
 /* Whatever was wrong with what it writes is so no longer. */
@@ -170,34 +175,73 @@ static size_t byte_of(const program_use *use, const program_shape *shape, size_t
     return ((x * rows + y) * columns + z) * shape->width;
 }
 
-static void run_element(model *m, const program_shapes *shapes, const program_command *c, size_t x,
-                        size_t y, size_t z)
+unsigned model_source(const model *m, const program *p, const program_shapes *shapes, unsigned i)
 {
-    const program_use *to = &c->uses[0];
-    const program_shape *shape = &shapes->shapes[to->buffer];
-    unsigned char *const out = m->buffers[to->buffer].data + byte_of(to, shape, x, y, z);
-    if (c->kind == KIND_COPY) {
-        const program_use *from = &c->uses[1];
-        memcpy(out,
-               m->buffers[from->buffer].data +
-                   byte_of(from, &shapes->shapes[from->buffer], x, y, z),
-               shape->width);
-        return;
+    const program_use *const to = &p->commands[i].uses[0];
+    for (unsigned j = 0; j < i; j++) {
+        const program_use *const from = &p->commands[j].uses[0];
+        if ((m->behind[i] >> j & 1u) != 0 && p->commands[j].kind == KIND_OUT &&
+            use_bytes(from, &shapes->shapes[from->buffer]) >=
+                use_bytes(to, &shapes->shapes[to->buffer])) {
+            return j;
+        }
     }
-    for (uint32_t b = 0; b < shape->width; b++) {
-        out[b] = (unsigned char)(c->salt + b * 37);
+    return PROGRAM_COMMANDS;
+}
+
+/* A command that copies or fills, and the memory that it copies from or to. */
+typedef struct mover {
+    const program_command *command;
+    const program_shapes *shapes;
+    const unsigned char *in;
+    unsigned char *out;
+} mover;
+
+/* number: of the element, in its box. */
+static void move_element(model *m, const mover *it, size_t number, size_t x, size_t y, size_t z)
+{
+    const program_use *to = &it->command->uses[0];
+    const program_use *from = &it->command->uses[1];
+    const program_shape *shapes = it->shapes->shapes;
+    const uint32_t width = shapes[to->buffer].width;
+    unsigned char *const element =
+        m->buffers[to->buffer].data + byte_of(to, &shapes[to->buffer], x, y, z);
+    switch (it->command->kind) {
+    case KIND_COPY:
+        memcpy(element,
+               m->buffers[from->buffer].data + byte_of(from, &shapes[from->buffer], x, y, z),
+               width);
+        break;
+    case KIND_IN:
+        memcpy(element, it->in + number * width, width);
+        break;
+    case KIND_OUT:
+        memcpy(it->out + number * width, element, width);
+        break;
+    default:
+        for (uint32_t b = 0; b < width; b++) {
+            element[b] = (unsigned char)(it->command->salt + b * 37);
+        }
+        break;
     }
 }
 
-static void run_elements(model *m, const program_shapes *shapes, const program_command *c)
+static void move_elements(model *m, const program *p, const program_shapes *shapes, unsigned i)
 {
+    const program_command *c = &p->commands[i];
+    const unsigned source = model_source(m, p, shapes, i);
+    const mover it = {.command = c,
+                      .shapes = shapes,
+                      .in = source < PROGRAM_COMMANDS ? m->out[source % PROGRAM_OUTS]
+                                                      : program_memory(c),
+                      .out = m->out[i % PROGRAM_OUTS]};
     const dynsel_range range = use_range(&c->uses[0], &shapes->shapes[c->uses[0].buffer]);
     const size_t rows = range.dimensions > 1 ? range.size[1] : 1;
     const size_t columns = range.dimensions > 2 ? range.size[2] : 1;
     for (size_t x = 0; x < range.size[0]; x++) {
         for (size_t y = 0; y < rows; y++) {
             for (size_t z = 0; z < columns; z++) {
-                run_element(m, shapes, c, x, y, z);
+                move_element(m, &it, (x * rows + y) * columns + z, x, y, z);
             }
         }
     }
@@ -214,11 +258,13 @@ void access_write(unsigned char *data, size_t bytes, const program_command *c)
 void model_pass_over(model *m, const program *p, unsigned i, uint64_t causes)
 {
     enter(m, &p->commands[i], i, model_before(m, p, i));
+    m->failed[i] = causes;
     pass_over(m, &p->commands[i], i, causes);
 }
 
-static void work(model *m, const program_command *c, const program_shapes *shapes, unsigned i)
+static void work(model *m, const program *p, const program_shapes *shapes, unsigned i)
 {
+    const program_command *c = &p->commands[i];
     if (c->kind == KIND_ACCESS) {
         model_buffer *buffer = &m->buffers[c->uses[0].buffer];
         if (writes(&c->uses[0])) {
@@ -226,8 +272,8 @@ static void work(model *m, const program_command *c, const program_shapes *shape
         }
     } else if (c->kind <= KIND_HOST) {
         run_kernel(m, shapes, c, i);
-    } else {
-        run_elements(m, shapes, c);
+    } else if (c->kind != KIND_EMPTY) {
+        move_elements(m, p, shapes, i);
     }
 }
 
@@ -236,13 +282,14 @@ void model_run(model *m, const program *p, const program_shapes *shapes, unsigne
     const program_command *c = &p->commands[i];
     const model_outcome outcome = model_foresee(m, p, shapes, i);
     enter(m, c, i, model_before(m, p, i));
+    m->failed[i] = outcome.status != DYNSEL_OK ? outcome.causes : 0;
     if (outcome.status == DYNSEL_E_DEPENDENCY) {
         pass_over(m, c, i, outcome.causes);
         return;
     }
     trust(m, c, shapes);
     if (outcome.status == DYNSEL_OK) {
-        work(m, c, shapes, i);
+        work(m, p, shapes, i);
         renew(m, c, 0);
     } else if (c->kernel == REFUSED) {
         pass_over(m, c, i, UINT64_C(1) << i);

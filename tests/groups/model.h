@@ -22,17 +22,20 @@ typedef struct model_buffer {
     uint64_t readers; /* and those that read it since */
 } model_buffer;
 
-typedef struct model {
-    model_buffer buffers[PROGRAM_BUFFERS];
-    uint64_t before[PROGRAM_COMMANDS]; /* all that a command comes after, at first or second hand */
-} model;
-
 /* How a command has to end. */
 typedef struct model_outcome {
     dynsel_status status; /* OK, what BROKEN or REFUSED returns, or DYNSEL_E_DEPENDENCY */
     bool in_doubt;        /* it may be DYNSEL_E_DEPENDENCY all the same */
     uint64_t causes;      /* then: one of these commands is the first cause */
 } model_outcome;
+
+typedef struct model {
+    model_buffer buffers[PROGRAM_BUFFERS];
+    uint64_t before[PROGRAM_COMMANDS]; /* all that a command comes after, at first or second hand */
+    uint64_t behind[PROGRAM_COMMANDS]; /* of these, what it names, as a bit */
+    uint64_t failed[PROGRAM_COMMANDS]; /* the causes of its failure; 0: it does not fail */
+    unsigned char out[PROGRAM_OUTS][PROGRAM_BYTES]; /* what a KIND_OUT copies */
+} model;
 
 /* A new program begins with the data that are there. */
 void model_begin(model *m);
@@ -43,6 +46,10 @@ uint64_t model_before(const model *m, const program *p, unsigned i);
 /* What will become of command i; nothing is changed. */
 model_outcome model_foresee(const model *m, const program *p, const program_shapes *shapes,
                             unsigned i);
+
+/* The KIND_OUT behind which a KIND_IN is, by name, and whose memory it copies; else
+ * PROGRAM_COMMANDS: that of program_memory(). */
+unsigned model_source(const model *m, const program *p, const program_shapes *shapes, unsigned i);
 
 /* Enters command i into the order and does what it does, as foreseen: nothing, where it has to fail
  * because of others. What is in doubt turns out well. */

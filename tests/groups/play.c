@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KEPT = CONFIG_DYNSEL_MAX_IN_FLIGHT / 2 - 1 };
+enum {
+    MOST_KEPT = CONFIG_DYNSEL_MAX_IN_FLIGHT / 2 - 1,
+    UNTOUCHED = 0xa5 /* memory that nothing was copied to */
+};
 
 /* Submissions */
 
@@ -22,14 +25,36 @@ static void check_cause(unsigned i, model_outcome expected)
                 (int)code);
 }
 
+/* What a KIND_OUT copied that is known to be over, and nothing beside it. */
+static void compare_out(unsigned i)
+{
+    const program_command *c = &play_now.program->commands[i];
+    if (c->kind != KIND_OUT) {
+        return;
+    }
+    const unsigned char *const found = play_memory(c, i);
+    const size_t bytes = use_bytes(&c->uses[0], &play_shapes.shapes[c->uses[0].buffer]);
+    for (size_t byte = 0; byte < bytes + PLAY_MARGIN - c->salt % PLAY_MARGIN; byte++) {
+        const unsigned expected = byte < bytes ? play_model.out[i][byte] : UNTOUCHED;
+        if (!holds(found[byte] == expected, "command %u copied %x to byte %u of memory, not %x", i,
+                   (unsigned)found[byte], (unsigned)byte, expected)) {
+            return;
+        }
+    }
+}
+
 void play_check_end(unsigned i, dynsel_status status)
 {
     const model_outcome expected = play_now.pieces[i].expected;
     if (play_now.pieces[i].may_depend && status == DYNSEL_E_DEPENDENCY) {
         return;
     }
-    if (play_is_status(expected.status, status, "command", i) && status != DYNSEL_OK &&
-        !play_now.world->follows) {
+    if (!play_is_status(expected.status, status, "command", i)) {
+        return;
+    }
+    if (status == DYNSEL_OK) {
+        compare_out(i);
+    } else if (!play_now.world->follows) {
         check_cause(i, expected);
     }
 }
@@ -91,8 +116,10 @@ static void run_and_follow(unsigned i, play_job *job)
 {
     const dynsel_status status = submit(i, job, MANNER_WAITED);
     if (!play_may_be(play_now.world, status)) {
-        play_check_end(i, status);
         journal_run(&play_model, play_now.program, &play_shapes, i);
+        if (play_now.program->commands[i].kind != KIND_EMPTY || status != DYNSEL_OK) {
+            play_check_end(i, status); /* what needs no data need not see that they are lost */
+        }
         return;
     }
     journal_pass_over(&play_model, play_now.program, i, UINT64_C(1) << i);
@@ -138,8 +165,47 @@ static void run_in_doubt(unsigned i, play_job *job)
         check_cause(i, play_now.pieces[i].expected);
         journal_pass_over(&play_model, play_now.program, i, expected.causes);
     } else {
-        play_check_end(i, status);
         journal_run(&play_model, play_now.program, &play_shapes, i);
+        play_check_end(i, status);
+    }
+}
+
+/* Only what is kept can be named. */
+static void name_dependency(unsigned i, play_job *job)
+{
+    const program *p = play_now.program;
+    const unsigned back = p->commands[i].behind;
+    const bool is_named = back != 0 && play_now.pieces[i - back].kept;
+    journal_depend(&play_model, i, is_named ? UINT64_C(1) << (i - back) : 0);
+    job->behind = is_named ? &play_now.pieces[i - back].submission : NULL;
+    const unsigned source = model_source(&play_model, p, &play_shapes, i);
+    job->source = source < PROGRAM_COMMANDS ? play_memory(&p->commands[source], source)
+                                            : program_memory(job->command);
+}
+
+/* It ends as the interpreter says, or that is not known yet. may_be_taken: as its resource says. */
+static void run_and_enter(unsigned i, play_job *job, bool may_be_taken)
+{
+    const program_command *c = job->command;
+    piece *p = &play_now.pieces[i];
+    const program_manner manner = (program_manner)c->manner;
+    if (manner == MANNER_WAITED) {
+        play_let_through(i, model_before(&play_model, play_now.program, i));
+    }
+    dynsel_status status = submit(i, job, manner);
+    if (manner == MANNER_TRIED &&
+        (status == DYNSEL_E_FULL || (status == DYNSEL_E_AGAIN && may_be_taken))) {
+        play_close_all();
+        status = submit(i, job, MANNER_KEPT);
+    }
+    journal_run(&play_model, play_now.program, &play_shapes, i);
+    if (manner == MANNER_WAITED) {
+        play_check_end(i, status);
+    } else if (play_is_status(DYNSEL_OK, status, "submission of command", i)) {
+        p->kept = manner != MANNER_DETACHED;
+        play_now.unseen |= p->kept ? 0 : UINT64_C(1) << i;
+        play_now.kept += p->kept ? 1 : 0;
+        play_now.failures_of[c->place] += !p->kept && p->expected.status != DYNSEL_OK ? 1 : 0;
     }
 }
 
@@ -147,9 +213,12 @@ static void run_group(unsigned i)
 {
     const program_command *c = &play_now.program->commands[i];
     const play_place *place = &play_now.world->places[c->place];
-    play_job job = {.command = c, .index = i};
+    play_job job = {.command = c, .index = i, .source = program_memory(c)};
     piece *p = &play_now.pieces[i];
     p->policy = place->policy;
+    if (c->kind == KIND_OUT) {
+        memset(play_memory(c, i), UNTOUCHED, PROGRAM_BYTES + PLAY_MARGIN);
+    }
     p->expected = model_foresee(&play_model, play_now.program, &play_shapes, i);
     if (c->kernel == REFUSED && c->kind == KIND_KERNEL && (place->is_host || !place->runs_c)) {
         return; /* the host would run it */
@@ -173,29 +242,13 @@ static void run_group(unsigned i)
     }
     if (p->expected.in_doubt && c->salt % 2 == 0) {
         settle_doubts(i);
-        p->expected = model_foresee(&play_model, play_now.program, &play_shapes, i);
     }
+    name_dependency(i, &job);
+    p->expected = model_foresee(&play_model, play_now.program, &play_shapes, i);
     if (p->expected.in_doubt) {
         run_in_doubt(i, &job);
-        return;
-    }
-    const program_manner manner = (program_manner)c->manner;
-    if (manner == MANNER_WAITED) {
-        play_let_through(i, model_before(&play_model, play_now.program, i));
-    }
-    dynsel_status status = submit(i, &job, manner);
-    if (manner == MANNER_TRIED &&
-        (status == DYNSEL_E_FULL || (status == DYNSEL_E_AGAIN && may_be_taken))) {
-        play_close_all();
-        status = submit(i, &job, MANNER_KEPT);
-    }
-    journal_run(&play_model, play_now.program, &play_shapes, i);
-    if (manner == MANNER_WAITED) {
-        play_check_end(i, status);
-    } else if (play_is_status(DYNSEL_OK, status, "submission of command", i)) {
-        p->kept = manner != MANNER_DETACHED;
-        play_now.kept += p->kept ? 1 : 0;
-        play_now.failures_of[c->place] += !p->kept && p->expected.status != DYNSEL_OK ? 1 : 0;
+    } else {
+        run_and_enter(i, &job, may_be_taken);
     }
 }
 
@@ -262,6 +315,11 @@ static bool run(const play_world *world, const program *p)
     }
     for (unsigned i = 0; i < world->count; i++) {
         play_wait_for_group(i);
+    }
+    for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
+        if ((play_now.unseen >> i & 1u) != 0 && play_now.pieces[i].expected.status == DYNSEL_OK) {
+            compare_out(i);
+        }
     }
 #if PLAY_STATES
     play_reinstate_all();

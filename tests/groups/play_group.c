@@ -4,6 +4,12 @@
 program_shapes play_shapes;
 dynsel_buffer play_buffers[PROGRAM_BUFFERS];
 
+unsigned char *play_memory(const program_command *command, unsigned index)
+{
+    static unsigned char memory[PROGRAM_OUTS][PLAY_MARGIN + PROGRAM_BYTES + PLAY_MARGIN];
+    return memory[index % PROGRAM_OUTS] + command->salt % PLAY_MARGIN;
+}
+
 static dynsel_accessor placeholder_of(const program_use *use, bool with_buffer)
 {
     dynsel_accessor accessor = {.name = "a use", .placeholder = true};
@@ -108,6 +114,39 @@ static dynsel_status start_kernel(dynsel_handler *handler, const program_command
                                use->part ? &use->offset : NULL);
 }
 
+static dynsel_status fill(dynsel_handler *handler, const play_job *job)
+{
+    const program_command *c = job->command;
+    unsigned char element[8];
+    const uint32_t width = play_shapes.shapes[c->uses[0].buffer].width;
+    for (uint32_t b = 0; b < width; b++) {
+        element[b] = (unsigned char)(c->salt + b * 37);
+    }
+    return dynsel_fill(handler, &job->accessors[0], element, width);
+}
+
+static dynsel_status launch(dynsel_handler *handler, const play_job *job)
+{
+    const program_command *c = job->command;
+    const program_use *first = &c->uses[0];
+    const size_t bytes = use_bytes(first, &play_shapes.shapes[first->buffer]);
+    switch (c->kind) {
+    case KIND_COPY:
+        return dynsel_copy(handler, &job->accessors[1], &job->accessors[0]);
+    case KIND_FILL:
+        return fill(handler, job);
+    case KIND_IN:
+        return dynsel_copy_from_memory(handler, job->source, bytes, &job->accessors[0]);
+    case KIND_OUT:
+        return dynsel_copy_to_memory(handler, &job->accessors[0], play_memory(c, job->index),
+                                     bytes);
+    case KIND_EMPTY:
+        return dynsel_parallel_for(handler, &program_kernels[CHURN], DYNSEL_RANGE(0), NULL, NULL);
+    default:
+        return start_kernel(handler, c);
+    }
+}
+
 dynsel_status play_record(dynsel_handler *handler, void *args)
 {
     play_job *job = args;
@@ -122,19 +161,11 @@ dynsel_status play_record(dynsel_handler *handler, void *args)
         status = dynsel_set_time_limit(handler, UINT64_C(3600) * 1000 * 1000 * 1000);
     }
 #endif
+    if (status == DYNSEL_OK && job->behind != NULL) {
+        status = dynsel_depends_on(handler, job->behind);
+    }
     if (status != DYNSEL_OK) {
         return status;
     }
-    if (c->kind == KIND_COPY) {
-        return dynsel_copy(handler, &job->accessors[1], &job->accessors[0]);
-    }
-    if (c->kind == KIND_FILL) {
-        unsigned char element[8];
-        const uint32_t width = play_shapes.shapes[c->uses[0].buffer].width;
-        for (uint32_t b = 0; b < width; b++) {
-            element[b] = (unsigned char)(c->salt + b * 37);
-        }
-        return dynsel_fill(handler, &job->accessors[0], element, width);
-    }
-    return start_kernel(handler, c);
+    return launch(handler, job);
 }

@@ -37,6 +37,7 @@ typedef struct player {
     unsigned held_up;                     /* commands since the first of these was opened */
     unsigned kept;                        /* submissions */
     unsigned failures_of[PROGRAM_PLACES]; /* that its group has to tell */
+    uint64_t unseen;                      /* commands that end without being asked, as bits */
     uint64_t undone;              /* commands that the library ended before they began, as bits */
     uint32_t out[PROGRAM_PLACES]; /* resources that are draining or out of service, as bits, */
     uint32_t drains[PROGRAM_PLACES]; /* and those of them that may be draining */

@@ -10,6 +10,7 @@ static void let_go(unsigned i)
     if (p->kept) {
         p->kept = false;
         play_now.kept--;
+        play_now.unseen |= UINT64_C(1) << i;
         (void)play_is_status(DYNSEL_OK, dynsel_submission_release(&p->submission), "release of", i);
         play_now.failures_of[play_now.program->commands[i].place] +=
             p->expected.status != DYNSEL_OK ? 1 : 0;

@@ -6,6 +6,8 @@
 #include "random.h"
 #include "test.h"
 
+enum { MEMORIES = 64 }; /* that a KIND_IN can copy */
+
 /* Shapes */
 
 static const dynsel_range ranges[] = {
@@ -46,10 +48,27 @@ dynsel_range use_range(const program_use *use, const program_shape *shape)
     return use->part ? use->range : shape->range;
 }
 
+size_t use_bytes(const program_use *use, const program_shape *shape)
+{
+    const dynsel_range range = use_range(use, shape);
+    return dynsel_range_count(&range) * shape->width;
+}
+
 bool use_is_whole(const program_use *use, const program_shape *shape)
 {
     const dynsel_range range = use_range(use, shape);
     return dynsel_range_count(&range) == dynsel_range_count(&shape->range);
+}
+
+const unsigned char *program_memory(const program_command *command)
+{
+    static unsigned char memory[PROGRAM_BYTES + MEMORIES];
+    static bool is_filled;
+    for (unsigned i = 0; !is_filled && i < sizeof memory; i++) {
+        memory[i] = (unsigned char)(1 + i * 73);
+    }
+    is_filled = true;
+    return memory + command->salt % MEMORIES;
 }
 
 job_words program_job(const program_shapes *shapes, const program_command *command, unsigned index)
@@ -301,6 +320,23 @@ static void make_copy(maker *m, program_command *c)
     }
 }
 
+static void make_transfer(maker *m, program_command *c, command_kind kind)
+{
+    const bool is_out = kind == KIND_OUT && PROGRAM_OUTS == PROGRAM_COMMANDS;
+    c->kind = is_out ? KIND_OUT : KIND_IN;
+    const dynsel_access_mode out = one_in(m, 4) ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_READ;
+    choose_box(m, add_use(m, c, any_buffer(m), is_out ? out : writing[below(m, 4)]));
+}
+
+static void make_empty(maker *m, program_command *c)
+{
+    c->kind = KIND_EMPTY;
+    choose_box(m, add_use(m, c, any_buffer(m), (dynsel_access_mode)below(m, 5)));
+    if (one_in(m, 2)) {
+        (void)add_use(m, c, any_buffer(m), DYNSEL_ACCESS_READ);
+    }
+}
+
 static void make_access(maker *m, program_command *c)
 {
     c->kind = KIND_ACCESS;
@@ -355,6 +391,10 @@ static void make_what(maker *m, program_command *c)
         make_broken(m, c);
     } else if (what < 83 && m->limits->fails && m->limits->refuses) {
         make_refused(m, c);
+    } else if (what >= 83 && what < 89) {
+        make_transfer(m, c, what < 86 ? KIND_IN : KIND_OUT);
+    } else if (what >= 89 && what < 91) {
+        make_empty(m, c);
     } else {
         make_churn(m, c, CHURN);
     }
@@ -381,6 +421,8 @@ static void make_then(maker *m, program_command *c, unsigned i)
         c->which = i < back ? 0 : (uint8_t)(i - back);
     }
     c->limited = one_in(m, 8);
+    c->behind = one_in(m, 6) && c->kind != KIND_ACCESS ? 1 + below(m, i < 8 ? i + 1 : 8) : 0;
+    c->behind = c->behind <= i ? c->behind : 0;
 }
 
 static void make_command(maker *m, program_command *c, unsigned i)
@@ -418,8 +460,9 @@ static const char *const kernel_names[KERNELS] = {
     "churn", "refill", "combine", "combine_constant", "stencil", "digest",
     "count", "mirror", "only C",  "only devices",     "broken",  "refused",
 };
-static const char *const kind_names[] = {"kernel", "single task", "host task",
-                                         "copy",   "fill",        "host accessor"};
+static const char *const kind_names[] = {"kernel",         "single task",  "host task",
+                                         "copy",           "fill",         "copy from memory",
+                                         "copy to memory", "empty launch", "host accessor"};
 static const char *const mode_names[] = {"read_write",         "read",  "write", "discard_write",
                                          "discard_read_write", "atomic"};
 static const char *const manner_names[MANNERS] = {"kept", "detached", "waited", "tried", "timed"};
@@ -469,6 +512,9 @@ static void print_command(const program_command *c, unsigned i)
         print_message(", salt %u, policy %u, %s", (unsigned)c->salt, (unsigned)c->place,
                       manner_names[c->manner]);
         print_message("%s", c->limited ? ", with a time limit" : "");
+        if (c->behind != 0) {
+            print_message(", behind %u", i - c->behind);
+        }
     }
     if (c->then != THEN_NOTHING) {
         print_message("; then %s %u", then_names[c->then], (unsigned)c->which);

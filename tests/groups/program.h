@@ -15,8 +15,9 @@ enum {
     PROGRAM_BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS < 6 ? CONFIG_DYNSEL_MAX_BUFFERS : 6,
     PROGRAM_USES = 3,
     PROGRAM_ELEMENTS = 64,
-    PROGRAM_BYTES = PROGRAM_ELEMENTS * 8, /* of the largest buffer */
-    PROGRAM_PLACES = 7                    /* policies */
+    PROGRAM_BYTES = PROGRAM_ELEMENTS * 8,                             /* of the largest buffer */
+    PROGRAM_OUTS = CONFIG_DYNSEL_HAS_MUCH_RAM ? PROGRAM_COMMANDS : 1, /* commands that copy out */
+    PROGRAM_PLACES = 7                                                /* policies */
 };
 
 typedef enum command_kind {
@@ -25,6 +26,9 @@ typedef enum command_kind {
     KIND_HOST,   /* the kernel's C function, as a host task */
     KIND_COPY,
     KIND_FILL,
+    KIND_IN,    /* a copy from memory of the program, */
+    KIND_OUT,   /* or to it */
+    KIND_EMPTY, /* a launch without work-items */
     KIND_ACCESS /* a host accessor */
 } command_kind;
 
@@ -84,6 +88,7 @@ typedef struct program_command {
     uint8_t then;
     uint8_t which;
     uint8_t stays;                  /* a host accessor stays open for so many commands */
+    uint8_t behind;                 /* depends on the one so many before; 0: on none by name */
     bool limited;                   /* has a time limit that it never exceeds */
     uint8_t local;                  /* work items in a group; 0: as the device likes */
     program_use uses[PROGRAM_USES]; /* the first is what a kernel writes; of a copy the target */
@@ -145,8 +150,13 @@ size_t shape_bytes(const program_shape *shape);
 /* The elements that a use is about. */
 dynsel_range use_range(const program_use *use, const program_shape *shape);
 
+size_t use_bytes(const program_use *use, const program_shape *shape);
+
 /* Whether that is the whole buffer. */
 bool use_is_whole(const program_use *use, const program_shape *shape);
+
+/* What a KIND_IN copies that follows no KIND_OUT. */
+const unsigned char *program_memory(const program_command *command);
 
 /* The values that the kernel of a command gets. */
 job_words program_job(const program_shapes *shapes, const program_command *command, unsigned index);
