@@ -361,7 +361,36 @@ static void make_refused(maker *m, program_command *c)
     choose_box(m, add_use(m, c, any_buffer(m), writing[below(m, 4)]));
 }
 
-/* Weights out of 100; the rest goes to CHURN. */
+static void make_failing(maker *m, program_command *c, uint32_t what)
+{
+    if (what < 79 && m->limits->fails) {
+        make_broken(m, c);
+    } else if (what >= 79 && m->limits->fails && m->limits->refuses) {
+        make_refused(m, c);
+    } else {
+        make_churn(m, c, CHURN);
+    }
+}
+
+/* Weights out of 100, from 72 on. */
+static void make_seldom(maker *m, program_command *c, uint32_t what)
+{
+    if (what < 74) {
+        make_churn(m, c, ONLY_C);
+    } else if (what < 76) {
+        make_churn(m, c, m->limits->only_devices ? ONLY_DEVICES : CHURN);
+    } else if (what < 83) {
+        make_failing(m, c, what);
+    } else if (what < 89) {
+        make_transfer(m, c, what < 86 ? KIND_IN : KIND_OUT);
+    } else if (what < 91) {
+        make_empty(m, c);
+    } else {
+        make_churn(m, c, CHURN);
+    }
+}
+
+/* Weights out of 100. */
 static void make_what(maker *m, program_command *c)
 {
     const uint32_t what = below(m, 100);
@@ -383,20 +412,8 @@ static void make_what(maker *m, program_command *c)
         make_fill(m, c);
     } else if (what < 72) {
         make_access(m, c);
-    } else if (what < 74) {
-        make_churn(m, c, ONLY_C);
-    } else if (what < 76) {
-        make_churn(m, c, m->limits->only_devices ? ONLY_DEVICES : CHURN);
-    } else if (what < 79 && m->limits->fails) {
-        make_broken(m, c);
-    } else if (what < 83 && m->limits->fails && m->limits->refuses) {
-        make_refused(m, c);
-    } else if (what >= 83 && what < 89) {
-        make_transfer(m, c, what < 86 ? KIND_IN : KIND_OUT);
-    } else if (what >= 89 && what < 91) {
-        make_empty(m, c);
     } else {
-        make_churn(m, c, CHURN);
+        make_seldom(m, c, what);
     }
 }
 
