@@ -127,6 +127,7 @@ static void run(dynsel_policy *policy, void *unused)
         log_check(dynsel_submit_command_group(policy, group, &i, &submission) == DYNSEL_OK,
                   pictures[i].name);
         jobs[i].last = submission.index;
+        passes_count(submission.index);
         log_check(dynsel_submission_release(&submission) == DYNSEL_OK, pictures[i].name);
     }
     log_check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "filter");

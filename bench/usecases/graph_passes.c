@@ -21,7 +21,7 @@ static void run(dynsel_policy *policy, void *context)
 {
     graph *g = context;
     for (size_t i = 0; i < g->piece_count; i++) {
-        (void)graph_submit(g, policy, i);
+        passes_count(graph_submit(g, policy, i));
     }
     log_check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, g->name);
     for (uint32_t i = 0; i < g->buffer_count; i++) {

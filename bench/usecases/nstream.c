@@ -127,6 +127,7 @@ static void iterate(dynsel_policy *policy, void *unused)
                           DYNSEL_OK,
                       "nstream");
             parts[i].last = submission.index;
+            passes_count(submission.index);
             log_check(dynsel_submission_release(&submission) == DYNSEL_OK, "nstream");
         }
     }

@@ -25,11 +25,13 @@ typedef struct entrant {
     double first_ns; /* of the first passes */
     double later_ns; /* of those after the warm-up */
     uint32_t passes;
+    uint64_t pieces[RESOURCES_MOST]; /* by resource */
 } entrant;
 
 static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
 static entrant all[MOST];
 static size_t count;
+static entrant *running;
 
 const char *passes_only;
 
@@ -82,17 +84,26 @@ static void do_pass(const passes_work *work, entrant *who)
     if (work->before != NULL) {
         work->before(work->context);
     }
+    running = who;
     trace_file_mark(mark, who->passes + 1);
     const uint64_t began = measure_now_ns();
     work->run(who->acts, work->context);
     const double ns = (double)(measure_now_ns() - began);
     trace_file_mark("checks", who->passes + 1);
+    running = NULL;
     who->total_ns += ns;
     who->first_ns += who->passes < FIRST ? ns : 0;
     who->later_ns += who->passes >= WARM_UP ? ns : 0;
     who->ns[who->passes++ % MEASURE_MAX_SAMPLES] = ns;
     if (work->after != NULL) {
         work->after(who->policy, work->context);
+    }
+}
+
+void passes_count(uint32_t resource)
+{
+    if (running != NULL) {
+        running->pieces[resource]++;
     }
 }
 
@@ -184,7 +195,30 @@ static void tell_oracle(const passes_work *work, uint32_t passes)
     write(work, &oracle, "rate", rate, work->unit);
 }
 
-static void tell(const passes_work *work, uint32_t passes)
+static void tell_pieces(const entrant *who, const resources *r)
+{
+    const char *separator = "";
+    if (who->resource != NULL) {
+        return;
+    }
+    printf("%s runs in a pass:", who->policy);
+    for (size_t i = 0; i < r->count; i++) {
+        const double pieces = (double)who->pieces[i] / who->passes;
+        if (who->pieces[i] != 0) {
+            printf("%s %.1f pieces on %.30s", separator, pieces, r->names[i]);
+            separator = ",";
+        }
+        csv_add(&(csv_figure){.record = "pieces",
+                              .policy = who->policy,
+                              .task = r->names[i],
+                              .x = who->passes,
+                              .value = pieces,
+                              .unit = "in a pass"});
+    }
+    printf("\n");
+}
+
+static void tell(const passes_work *work, const resources *r, uint32_t passes)
 {
     char rate[24];
     const entrant *best = best_single();
@@ -201,13 +235,17 @@ static void tell(const passes_work *work, uint32_t passes)
     if (work->oracle_ns > 0) {
         tell_oracle(work, passes);
     }
+    printf("\n");
+    for (size_t i = 0; i < count; i++) {
+        tell_pieces(&all[i], r);
+    }
 }
 
 void passes_measure(const passes_work *work, const resources *r, uint32_t passes)
 {
     open_all(r);
     do_all(work, passes);
-    tell(work, passes);
+    tell(work, r, passes);
     for (size_t i = 0; i < count; i++) {
         log_check(dynsel_policy_deinit(all[i].acts) == DYNSEL_OK, "dynsel_policy_deinit");
     }
