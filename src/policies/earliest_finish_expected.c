@@ -11,8 +11,6 @@
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-enum { MOST_UPDATES_AHEAD = 64 };
-
 /* Work of other kinds updates the data, too, where that is known to differ: see
  * uses_ns() in earliest_finish_sight.c. */
 static uint64_t update_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
@@ -59,9 +57,7 @@ void dynsel_finish_expect(const dynsel_finish_sight *s, uint32_t index, uint64_t
     if (data->expected_ns != 0 && data->expected_on < s->count) {
         change(&states[data->expected_on], dynsel_finish_ticks(data->expected_ns), 0);
     }
-    const uint32_t turns =
-        data->updates_ahead < MOST_UPDATES_AHEAD ? data->updates_ahead : MOST_UPDATES_AHEAD;
-    data->expected_ns = run_ns != 0 ? turns * update_ns(s, index, run_ns) : 0;
+    data->expected_ns = run_ns != 0 ? s->updates_ahead * update_ns(s, index, run_ns) : 0;
     if (data->expected_ns != 0) {
         change(&states[index], 0, dynsel_finish_ticks(data->expected_ns));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policies/earliest_finish_sight.h"
 
-enum { MOST_USES_AHEAD = 64 };
+enum { MOST_AHEAD = 64 };
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *data)
@@ -12,7 +12,8 @@ static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *d
 #endif
     s->bytes_in = data->bytes_in;
     s->comes_behind = data->comes_behind;
-    s->uses_ahead = further < MOST_USES_AHEAD ? further : MOST_USES_AHEAD;
+    s->uses_ahead = further < MOST_AHEAD ? further : MOST_AHEAD;
+    s->updates_ahead = data->updates_ahead < MOST_AHEAD ? data->updates_ahead : MOST_AHEAD;
     s->ready_ns = data->ready_ns > s->now_ns
                       ? dynsel_finish_lower(data->ready_ns - s->now_ns, DYNSEL_FINISH_LONGEST_NS)
                       : 0;
@@ -36,6 +37,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->bytes_in = NULL;
     s->comes_behind = false;
     s->uses_ahead = 0;
+    s->updates_ahead = 0;
     s->ready_ns = 0;
     s->ready = 0;
     s->ready_on = DYNSEL_FINISH_NO_RESOURCE;
@@ -278,7 +280,14 @@ static uint64_t expected_ns(const dynsel_finish_sight *s, uint32_t index)
 
 uint64_t dynsel_sight_later_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    return uses_ns(s, index, run_ns) + (s->counts_expected ? expected_ns(s, index) : 0);
+    const uint64_t uses = uses_ns(s, index, run_ns);
+    if (!s->counts_expected) {
+        return uses;
+    }
+    /* its own updates take as long as this one on the resource, others' as long as they are
+     * expected to */
+    const uint64_t own_ns = s->updates_ahead * run_ns;
+    return dynsel_sight_later_of(uses, own_ns) + expected_ns(s, index);
 }
 
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index)

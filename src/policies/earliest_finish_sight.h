@@ -27,7 +27,8 @@ typedef struct dynsel_finish_sight {
     uint64_t ready_ns;        /* from now until the work that it depends on ends */
     uint32_t ready;           /* the same in ticks */
     uint32_t ready_on;        /* where that runs; no resource: none, or not known */
-    uint32_t uses_ahead;      /* further uses of the data, without this one */
+    uint32_t uses_ahead;      /* further uses of the data, without this one, */
+    uint32_t updates_ahead;   /* and updates in place */
     uint32_t home;            /* where data are usually used; no resource: not known, or no uses */
     uint64_t home_run_ns;     /* the known run there; 0: none is known */
     dynsel_finish_set candidates;

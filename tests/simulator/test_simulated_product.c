@@ -32,14 +32,24 @@ enum { A, B, C };
 typedef struct machine {
     const char *name;
     uint32_t count;
-    uint32_t tiles; /* in each dimension */
+    uint32_t tiles;     /* in each dimension */
+    uint32_t tile;      /* elements in each dimension; 0: TILE */
+    uint32_t run_ns;    /* of two tiles, on the fastest; 0: RUN_NS */
+    uint32_t submit_ns; /* 0: 6000 */
+    uint32_t passes;    /* 0: PASSES */
     uint64_t mib_ns[MOST_DEVICES];
-    uint32_t times[MOST_DEVICES]; /* a run takes so many times RUN_NS */
+    uint32_t times[MOST_DEVICES]; /* a run takes so many times run_ns */
+    bool has_processors;          /* the last device is the host's processors */
     bool by_tile;                 /* all products for one tile of C come one after the other */
     uint32_t in_flight;           /* 0: as many as there is room for */
     double from_host;             /* times as fast as the fastest device alone */
     double again;
 } machine;
+
+static uint32_t passes_of(const machine *it)
+{
+    return it->passes != 0 ? it->passes : PASSES;
+}
 
 static const machine *at;
 static dynsel_simulated_device devices[MOST_DEVICES];
@@ -51,7 +61,8 @@ static dynsel_submission submissions[MOST_IN_FLIGHT];
 static dynsel_status run(const dynsel_launch *launch)
 {
     (void)launch;
-    dynsel_simulated_spend((uint64_t)at->times[dynsel_simulated_running() - devices] * RUN_NS);
+    const uint64_t run_ns = at->run_ns != 0 ? at->run_ns : RUN_NS;
+    dynsel_simulated_spend(at->times[dynsel_simulated_running() - devices] * run_ns);
     return DYNSEL_OK;
 }
 
@@ -136,7 +147,7 @@ typedef struct result {
 static result play(dynsel_policy *policy)
 {
     result taken = {0, 0};
-    for (uint32_t pass = 0; pass < PASSES; pass++) {
+    for (uint32_t pass = 0; pass < passes_of(at); pass++) {
         for (uint32_t matrix = 0; matrix < MATRICES; matrix++) {
             access_matrix(matrix, DYNSEL_ACCESS_DISCARD_WRITE);
         }
@@ -160,19 +171,24 @@ static void begin(void)
     dynsel_simulated_restart();
     (void)memset(devices, 0, sizeof devices);
     for (uint32_t i = 0; i < at->count; i++) {
-        devices[i] = (dynsel_simulated_device){.name = "gpu",
-                                               .aspects = DYNSEL_ASPECT_BIT(gpu),
-                                               .memory = i + 1,
-                                               .submit_ns = 6000,
-                                               .latency_ns = 12000,
-                                               .transfer_ns = 10000,
-                                               .mib_ns = at->mib_ns[i]};
+        devices[i] =
+            (dynsel_simulated_device){.name = "gpu",
+                                      .aspects = DYNSEL_ASPECT_BIT(gpu),
+                                      .memory = i + 1,
+                                      .submit_ns = at->submit_ns != 0 ? at->submit_ns : 6000,
+                                      .latency_ns = 12000,
+                                      .transfer_ns = 10000,
+                                      .mib_ns = at->mib_ns[i]};
+        if (at->has_processors && i == at->count - 1) {
+            devices[i].aspects = DYNSEL_ASPECT_BIT(cpu);
+            devices[i].memory = 0;
+        }
         resources[i] = dynsel_simulated_resource(&devices[i]);
     }
+    const size_t tile = at->tile != 0 ? at->tile : TILE;
     for (uint32_t i = 0; i < MATRICES * at->tiles * at->tiles; i++) {
         assert_status(DYNSEL_OK, dynsel_buffer_init(buffer_at(i % MATRICES, i / MATRICES), data,
-                                                    sizeof data[0][0],
-                                                    DYNSEL_RANGE(sizeof data / sizeof data[0][0])));
+                                                    sizeof data[0][0], DYNSEL_RANGE(tile * tile)));
     }
 }
 
@@ -221,7 +237,7 @@ static void compare(const machine *it)
         (void)printf(" %llu", (unsigned long long)devices[i].pieces);
         bytes += devices[i].bytes;
     }
-    (void)printf("; %.0f MB moved in a pass\n", (double)bytes / 1e6 / PASSES);
+    (void)printf("; %.0f MB moved in a pass\n", (double)bytes / 1e6 / passes_of(at));
     assert_true(from_host >= it->from_host);
     assert_true(again >= it->again);
 }
@@ -308,11 +324,33 @@ static void devices_of_one_machine_share_tiles(void **state)
                        .again = 3.6});
 }
 
+/* They take so long that the GPU is better off alone: 192 x 192 elements, as measured. */
+static void slow_processors_do_not_delay_a_gpu(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        compare(&(machine){.name = "a GPU, slow processors",
+                           .count = 2,
+                           .tiles = 6,
+                           .tile = 192,
+                           .run_ns = 16000,
+                           .submit_ns = 2000,
+                           .passes = 40,
+                           .times = {1, i % 2 == 0 ? 45 : 85},
+                           .mib_ns = {LOCAL_NS, 0},
+                           .has_processors = true,
+                           .by_tile = i >= 2,
+                           .from_host = 0.95,
+                           .again = 0.95});
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_share_tiles),
         cmocka_unit_test(devices_of_one_machine_share_tiles),
+        cmocka_unit_test(slow_processors_do_not_delay_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
