@@ -243,7 +243,7 @@ dynsel_status dynsel_serving_prepare(const dynsel_mpi_header *header, dynsel_ser
     }
     dynsel_served *const operation =
         dynsel_served_begin(header, DYNSEL_SERVED_RUNNING, dynsel_now_ns());
-    operation->took_ns = dynsel_now_ns() - begin_ns;
+    operation->result.took_ns = dynsel_now_ns() - begin_ns;
     dynsel_served_end(operation, NULL);
     return DYNSEL_OK;
 }

@@ -190,7 +190,7 @@ static void end(dynsel_served *operation, const dynsel_error *error)
     if (used->brought_by == dynsel_served_number(operation) + 1) {
         used->brought_by = 0;
     }
-    operation->took_ns = dynsel_now_ns() - operation->since_ns;
+    operation->result.took_ns = dynsel_now_ns() - operation->since_ns;
     dynsel_served_end(operation, error);
     if (accessor.data != NULL) {
         const dynsel_status status = dynsel_host_accessor_close(&accessor);

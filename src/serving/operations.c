@@ -142,19 +142,19 @@ static size_t write_text(const dynsel_error *error)
     return length;
 }
 
-static bool send(uint32_t number, const dynsel_error *error, const dynsel_served *operation)
+static bool send(uint32_t number, const dynsel_error *error, const dynsel_served_result *result)
 {
     const size_t length = error->status != DYNSEL_OK ? write_text(error) : 0;
     dynsel_mpi_done_body done = {
         .status = (int32_t)error->status, .code = error->code, .text_bytes = (uint32_t)length};
     size_t bytes = sizeof(done) + length;
-    if (operation != NULL) {
-        done.took_ns = operation->took_ns;
-        done.back_bytes = operation->back_bytes;
+    if (result != NULL) {
+        done.took_ns = result->took_ns;
+        done.back_bytes = result->back_bytes;
         if (done.back_bytes != 0) {
             const size_t at = DYNSEL_MPI_ROUND(bytes);
             (void)memset(&answer.body[bytes], 0, at - bytes);
-            (void)memcpy(&answer.body[at], operation->back, done.back_bytes);
+            (void)memcpy(&answer.body[at], result->back, done.back_bytes);
             bytes = at + done.back_bytes;
         }
     }
@@ -175,7 +175,7 @@ void dynsel_served_end(dynsel_served *operation, const dynsel_error *error)
             resolve(other, number, operation->failed);
         }
     }
-    if (unanswered == 0 && send(number, &operation->error, operation)) {
+    if (unanswered == 0 && send(number, &operation->error, &operation->result)) {
         forget(operation);
         return;
     }
@@ -192,7 +192,7 @@ bool dynsel_served_send_answers(void)
         if (operation->state != (uint8_t)DYNSEL_SERVED_ENDED) {
             continue;
         }
-        if (!send(dynsel_served_number(operation), &operation->error, operation)) {
+        if (!send(dynsel_served_number(operation), &operation->error, &operation->result)) {
             return false;
         }
         forget(operation);
@@ -201,13 +201,14 @@ bool dynsel_served_send_answers(void)
     return true;
 }
 
-bool dynsel_served_refuse(uint32_t number, const dynsel_error *error)
+bool dynsel_served_answer(uint32_t number, const dynsel_error *error,
+                          const dynsel_served_result *result)
 {
-    if (!send(number, error, NULL)) {
+    if (!send(number, error, result)) {
         return false;
     }
     if (operations[number].state == (uint8_t)DYNSEL_SERVED_NOTHING) {
-        operations[number].failed = true;
+        operations[number].failed = error->status != DYNSEL_OK;
     }
     return true;
 }

@@ -31,6 +31,13 @@ typedef enum dynsel_served_state {
 /* Transfers that one operation may follow while they go on. With more it does not begin yet. */
 enum { DYNSEL_SERVED_AWAITS = 8 };
 
+/* What an answer says beside the error. */
+typedef struct dynsel_served_result {
+    const void *back; /* of a task's arguments that come back */
+    uint32_t back_bytes;
+    uint64_t took_ns;
+} dynsel_served_result;
+
 /* One operation. */
 typedef struct dynsel_served {
     uint8_t state; /* a dynsel_served_state */
@@ -44,11 +51,8 @@ typedef struct dynsel_served {
     uint32_t next;       /* in the list of those in use, in the order of their begin; the last: 0 */
     uint32_t previous;   /* both are numbers + 1 */
     uint32_t place;      /* of a task's arguments, or the number of a copy */
-    uint32_t back_bytes; /* of a task's arguments, that go into the answer */
-    const void *back;
-    uint64_t since_ns; /* when it began, or could have begun for all that it follows */
-    /* Of the answer: */
-    uint64_t took_ns;
+    uint64_t since_ns;   /* when it began, or could have begun for all that it follows */
+    dynsel_served_result result;
     dynsel_error error;
     union {
         dynsel_submission submission; /* of work */
@@ -91,9 +95,10 @@ void dynsel_served_end(dynsel_served *operation, const dynsel_error *error);
 /* Sends what could not be sent. True: all is sent. */
 bool dynsel_served_send_answers(void);
 
-/* Answers a message whose operation does not begin, without an entry in the table. False: not now.
- */
-bool dynsel_served_refuse(uint32_t number, const dynsel_error *error);
+/* Answers a message without an entry in the table: its operation does not begin, or is over already.
+ * result: NULL: none. False: not now. */
+bool dynsel_served_answer(uint32_t number, const dynsel_error *error,
+                          const dynsel_served_result *result);
 
 /* Whether the end of another operation may make room in a full table of the library. */
 bool dynsel_served_may_make_room(dynsel_status status);

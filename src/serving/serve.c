@@ -99,7 +99,7 @@ static bool begin_or_answer(const dynsel_mpi_header *header, dynsel_served_reade
         return status == DYNSEL_OK;
     }
     const dynsel_error error = *dynsel_last_error();
-    return dynsel_served_refuse(header->operation, &error);
+    return dynsel_served_answer(header->operation, &error, NULL);
 }
 
 /* True: the message is done with; false: it stays at the head of the line. */

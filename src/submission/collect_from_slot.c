@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "policy/after_fork.h"
+#include "port/likely.h"
 #include "submission/handle.h"
 #include "submission/queue.h"
 #include "submission/slot.h"
@@ -82,12 +83,69 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);
 }
 
+/* Of work that is over: the caller's reference and its handle. */
+static void leave(dynsel_slot *slot)
+{
+    dynsel_queue_reap(dynsel_queue_of(slot), slot);
+    dynsel_slot_unref(slot, (uint32_t)DYNSEL_SLOT_HANDLE + (uint32_t)DYNSEL_SLOT_REF);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Whether nothing is to be known of the end of a task but that it came, and its backend can wait
+ * for that. */
+static bool ends_quietly(const dynsel_slot *slot)
+{
+    const dynsel_work *const work = &slot->work;
+    const dynsel_backend_ops *const ops = work->where->backend->ops;
+    const bool is_single = !CONFIG_DYNSEL_REPEAT || work->run == (uint8_t)DYNSEL_ONLY_RUN;
+    return ops->wait != NULL && !ops->marks_completion && is_single &&
+           (work->wants & DYNSEL_TASK_TIME) == 0 && work->error.status == DYNSEL_OK &&
+           dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING &&
+           !dynsel_limits_exist() && !dynsel_traced_is_running();
+}
+
+/* What most tasks need. False: the wait goes on as any other. */
+static bool await_quiet_end(dynsel_slot *slot)
+{
+    const dynsel_work *const work = &slot->work;
+    return ends_quietly(slot) &&
+           work->where->backend->ops->wait(work->where->backend, work) == DYNSEL_OK &&
+           dynsel_queue_end_awaited(dynsel_queue_of(slot), slot);
+}
+#else
+static bool await_quiet_end(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+#endif
+
+dynsel_status dynsel_in_flight_await(uint32_t submission)
+{
+    dynsel_slot *const slot = dynsel_slot_at(submission - DYNSEL_SUBMISSION_SLOT_BASE);
+    if (DYNSEL_LIKELY(await_quiet_end(slot))) {
+        return DYNSEL_OK;
+    }
+    const dynsel_status status = dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
+    (void)status; /* tasks wait for no dependency, so nothing ends the wait but their end */
+    dynsel_slot_synchronize(slot);
+    if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
+        leave(slot);
+        return DYNSEL_OK;
+    }
+    const dynsel_kept_error error = slot->work.error;
+    leave(slot);
+    return dynsel_fail_again(&error);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 void dynsel_in_flight_unref(uint32_t slot)
 {
     if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
         dynsel_slot_unref(dynsel_slot_at(slot - DYNSEL_SUBMISSION_SLOT_BASE), DYNSEL_SLOT_REF);
     }
 }
+#endif
 
 /* Makes the results of polled work visible, because no wait follows. */
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)

@@ -222,26 +222,36 @@ static inline void tell_alone(dynsel_slot *slot)
     dynsel_finish_told(&slot->selection, DYNSEL_OK, 0);
 }
 
-/* Reaper only: ends the head, which has succeeded, if that is nobody else's affair: as most work of
- * a stream, with one change of its word. False: it is somebody's, or another thread is appending
- * behind it, and nothing was changed. */
+/* Reaper only: ends work that has succeeded and was taken off the list, with one change of its word
+ * if nobody else has a reference. own: the caller's references, which go with the slot. True: the
+ * slot is free; false: they are still there. */
+static inline bool end_alone(dynsel_queue *queue, dynsel_slot *slot, uint32_t own)
+{
+    if (DYNSEL_LIKELY(
+            dynsel_slot_leave_alone(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | own))) {
+        tell_alone(slot);
+        queue->last_end_ns = slot->work.ended_ns;
+        dynsel_limits_leave(slot);
+        dynsel_slot_free(slot);
+        return true;
+    }
+    /* another thread took a reference meanwhile, and may just be completing it */
+    for (uint32_t round = 0; !dynsel_slot_complete_ended(slot); round++) {
+        dynsel_pause(round);
+    }
+    tell_and_leave(queue, slot, own & (uint32_t)DYNSEL_SLOT_REFS);
+    return false;
+}
+
+/* Reaper only: ends the head, which has succeeded, if that is nobody else's affair, as most work of
+ * a stream. False: it is somebody's, or another thread is appending behind it, and nothing was
+ * changed. */
 static inline bool take_off_alone(dynsel_queue *queue, dynsel_slot *head)
 {
     if (!dynsel_slot_is_alone(head) || !take_head(queue, head)) {
         return false;
     }
-    if (DYNSEL_LIKELY(dynsel_slot_leave_alone(head, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED))) {
-        tell_alone(head);
-        queue->last_end_ns = head->work.ended_ns;
-        dynsel_limits_leave(head);
-        dynsel_slot_free(head);
-        return true;
-    }
-    /* another thread took a reference meanwhile, and may just be completing it */
-    for (uint32_t round = 0; !dynsel_slot_complete_ended(head); round++) {
-        dynsel_pause(round);
-    }
-    tell_and_leave(queue, head, 0);
+    (void)end_alone(queue, head, 0);
     return true;
 }
 
@@ -290,6 +300,17 @@ static inline bool take_off(dynsel_queue *queue, dynsel_slot *head, bool succeed
     return true;
 }
 
+/* Reaper only: work of this policy was taken off. */
+static inline void note_taken_off(dynsel_queue *queue, dynsel_policy *policy)
+{
+    if (dynsel_limits_exist()) {
+        dynsel_limits_restart(queue);
+    }
+    if (CONFIG_DYNSEL_RESOURCE_STATES && dynsel_policy_impairment(policy) != 0) {
+        dynsel_queue_note_drained(policy, (uint32_t)(queue - policy->queues));
+    }
+}
+
 /* Reaper only, so the reports of a queue are sequential. ended: work in the list that has ended and
  * whose backend can be asked about it together with the work before it; what is behind it stays.
  * NULL: none. */
@@ -313,11 +334,8 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         succeeded -= succeeded != 0 ? 1 : 0;
         number = slot != ended ? dynsel_word_load_acquire(&queue->head) : (uint32_t)DYNSEL_NO_SLOT;
     }
-    if (policy != NULL && dynsel_limits_exist()) {
-        dynsel_limits_restart(queue);
-    }
-    if (CONFIG_DYNSEL_RESOURCE_STATES && policy != NULL && dynsel_policy_impairment(policy) != 0) {
-        dynsel_queue_note_drained(policy, (uint32_t)(queue - policy->queues));
+    if (policy != NULL) {
+        note_taken_off(queue, policy);
     }
 }
 
@@ -339,6 +357,26 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+bool dynsel_queue_end_awaited(dynsel_queue *queue, dynsel_slot *slot)
+{
+    const uint32_t own = (uint32_t)DYNSEL_SLOT_HANDLE + (uint32_t)DYNSEL_SLOT_REF;
+    const uint32_t number = dynsel_slot_number(slot);
+    dynsel_policy *const policy = slot->selection.policy;
+    if (dynsel_word_load_relaxed(&queue->head) != number || !become_reaper(queue)) {
+        return false;
+    }
+    bool ended = false;
+    if (dynsel_word_load_acquire(&queue->head) == number &&
+        dynsel_word_load_acquire(&slot->word) ==
+            dynsel_slot_word_alone(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | own) &&
+        take_head(queue, slot)) {
+        ended = end_alone(queue, slot, own);
+        note_taken_off(queue, policy);
+    }
+    dynsel_word_store_release(&queue->reaper, 0);
+    return ended;
+}
+
 /* Reaper only: the last of the first `count` command groups, if it has ended and its backend can be
  * asked about them together. */
 static dynsel_slot *find_ended_of(const dynsel_queue *queue, uint32_t count)

@@ -95,8 +95,14 @@ dynsel_status dynsel_in_flight_poll(const dynsel_submission *submission);
 /* Takes a reference to the slot of a submission; NULL (last error set): it was collected. */
 dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function);
 
+/* Waits for a task that was submitted for a call that awaits it, takes its result, and drops both
+ * references of the call. submission: the word of the handle, which nobody else has. */
+dynsel_status dynsel_in_flight_await(uint32_t submission);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 /* Drops the reference of a submit that waited for its work. slot: the submission's word. */
 void dynsel_in_flight_unref(uint32_t slot);
+#endif
 
 /* Reaps the policy's finished work, if it uses slots. */
 void dynsel_in_flight_reap_policy(dynsel_policy *policy);

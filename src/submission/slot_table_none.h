@@ -100,9 +100,10 @@ static inline dynsel_status dynsel_in_flight_poll(const dynsel_submission *submi
     return DYNSEL_E_STALE;
 }
 
-static inline void dynsel_in_flight_unref(uint32_t slot)
+static inline dynsel_status dynsel_in_flight_await(uint32_t submission)
 {
-    (void)slot;
+    (void)submission;
+    return DYNSEL_E_STALE;
 }
 
 static inline void dynsel_in_flight_look(dynsel_policy *policy)

@@ -110,9 +110,11 @@ static inline void finish(dynsel_policy *policy, const direct *work, dynsel_stat
     dynsel_finish_untraced(policy, &work->chosen, status, took_ns);
 }
 
-/* The work has a handle, or it failed. */
+/* The work has a handle, or it failed. awaits: the handle is the call's own, which asks it for no
+ * more than whether the work succeeded. */
 DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
-                                            dynsel_status status, dynsel_submission *submission)
+                                            dynsel_status status, dynsel_submission *submission,
+                                            bool awaits)
 {
     dynsel_kept_error error = {.status = DYNSEL_OK};
     if (status != DYNSEL_OK) {
@@ -122,6 +124,10 @@ DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
     }
     work->done.native = NULL;
     finish(policy, work, error.status);
+    if (DYNSEL_LIKELY(awaits && error.status == DYNSEL_OK)) {
+        dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
+        return;
+    }
     dynsel_handle_publish_result(submission, &work->chosen, &work->done, &error);
 }
 
@@ -164,7 +170,7 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
     if (DYNSEL_LIKELY(status == DYNSEL_OK && work.done.native == NULL && submission == NULL)) {
         finish(policy, &work, DYNSEL_OK);
     } else {
-        finish_with_result(policy, &work, status, submission);
+        finish_with_result(policy, &work, status, submission, options->awaits);
     }
     return DYNSEL_OK;
 }
@@ -260,13 +266,15 @@ DYNSEL_RARE static dynsel_status refuse_to_await(const char *function)
     return dynsel_refuse_to_await(function);
 }
 
-/* Waits for work whose slot the submit holds a reference to. */
-static dynsel_status wait_and_unref(dynsel_submission *submission)
+/* The result of work that was submitted for a call that awaits it, to which the handle belongs. */
+static inline dynsel_status await(dynsel_submission *submission)
 {
     const uint32_t slot = dynsel_word_load_relaxed(&submission->slot);
-    const dynsel_status status = dynsel_wait(submission);
-    dynsel_in_flight_unref(slot);
-    return status;
+    if (slot == DYNSEL_SUBMISSION_COLLECTED) {
+        return DYNSEL_OK;
+    }
+    return slot >= DYNSEL_SUBMISSION_IN_SLOT ? dynsel_in_flight_await(slot)
+                                             : dynsel_wait(submission);
 }
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
@@ -292,7 +300,7 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
     if (!CONFIG_DYNSEL_CUSTOM_POLICIES ||
         (dynsel_policy_is_usable(policy) && !dynsel_policy_has_custom_submit(policy))) {
         const dynsel_status status = submit(policy, task, &submission, &awaiting);
-        return status == DYNSEL_OK ? wait_and_unref(&submission) : status;
+        return status == DYNSEL_OK ? await(&submission) : status;
     }
     const dynsel_status status = submit(policy, task, &submission, &options);
     return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
@@ -312,5 +320,5 @@ dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, cons
         .awaits = true};
     dynsel_submission submission;
     const dynsel_status status = submit_selection(&awaiting, selection, task, &submission);
-    return status == DYNSEL_OK ? wait_and_unref(&submission) : status;
+    return status == DYNSEL_OK ? await(&submission) : status;
 }

@@ -73,7 +73,7 @@ static void write_some_body(request *r, dynsel_mpi_kind kind)
     static const unsigned char element[128] = {7};
     const uint32_t count = below(4);
     if (kind == DYNSEL_MPI_TASK) {
-        request_add(r, &(dynsel_mpi_task_body){.bytes = 24}, sizeof(dynsel_mpi_task_body));
+        request_add(r, &(dynsel_mpi_task_body){.task = 0}, sizeof(dynsel_mpi_task_body));
         request_add(r, element, 24);
     } else if (kind == DYNSEL_MPI_LAUNCH) {
         launch_begin(r, r->message.header.operation, 0, 0, count, DYNSEL_RANGE(1));

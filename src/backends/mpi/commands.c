@@ -33,9 +33,10 @@ dynsel_status dynsel_mpi_start_task(dynsel_work *work)
     const dynsel_mpi_task *const task = &dynsel_mpi.options.tasks[place];
     dynsel_mpi_message message;
     dynsel_mpi_writer writer;
-    const dynsel_mpi_task_body body = {.task = (uint32_t)place, .bytes = (uint32_t)task->bytes};
+    const dynsel_mpi_task_body body = {.task = (uint32_t)place,
+                                       .wants_time =
+                                           (work->wants & DYNSEL_TASK_TIME) != 0 ? 1 : 0};
     dynsel_mpi_write_begin(&writer, &message, DYNSEL_MPI_TASK, resource->place);
-    message.header.wants_time = (work->wants & DYNSEL_TASK_TIME) != 0 ? 1 : 0;
     dynsel_mpi_write(&writer, &body, sizeof body);
     if (task->bytes != 0) {
         dynsel_mpi_write(&writer, work->args, task->bytes);

@@ -493,6 +493,9 @@ dynsel_status dynsel_mpi_wait_for(const dynsel_mpi_operation *operation)
         const uint32_t calls_without_news = dynsel_mpi_advance_operation(operation, CALLS_LOCKED);
         const uint32_t spins = dynsel_mpi_is_moving() ? SPINS_OF_DATA : SPINS;
         dynsel_spinlock_release(&dynsel_mpi_lock);
+        if (has_ended(operation)) {
+            break;
+        }
         round = calls_without_news < CALLS_LOCKED ? 0 : round + 1;
         if (round > spins) {
             dynsel_pause_for_copy(round - spins);

@@ -71,7 +71,7 @@ typedef struct dynsel_mpi_header {
                              part of the message, uint32_t each */
     uint32_t operation;
     uint32_t turn;       /* counts the uses of the operation's place, from 1 on */
-    uint32_t wants_time; /* 1: a report needs dynsel_mpi_done_body.took_ns; of TASK */
+    uint32_t body_bytes; /* that follow; set by dynsel_mpi_send(). To ask MPI takes 10 ns */
 } dynsel_mpi_header;
 
 /* A number for the data of one use of an operation's place. */
@@ -81,8 +81,8 @@ static inline uint32_t dynsel_mpi_data_number(uint32_t operation, uint32_t turn)
 }
 
 typedef struct dynsel_mpi_task_body {
-    uint32_t task; /* place in dynsel_mpi_options.tasks */
-    uint32_t bytes;
+    uint32_t task;       /* place in dynsel_mpi_options.tasks, which says how long the arguments are */
+    uint32_t wants_time; /* 1: a report needs dynsel_mpi_done_body.took_ns */
 } dynsel_mpi_task_body;
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS

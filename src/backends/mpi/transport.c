@@ -25,23 +25,24 @@ enum {
 _Static_assert(offsetof(dynsel_mpi_message, body) == sizeof(dynsel_mpi_header),
                "the body of a message follows its header without a gap");
 
+/* Both begin with what is small, so that it shares a cache line with the message's header. */
 typedef struct leaving {
-    dynsel_mpi_message message;
     size_t bytes;
+    MPI_Request request;
     uint32_t rank;
     int tag;
     bool used;
     bool sent;    /* MPI has it: `request` */
     bool dropped; /* its rank was lost since */
-    MPI_Request request;
+    dynsel_mpi_message message;
 } leaving;
 
 typedef struct arriving {
-    dynsel_mpi_message message;
     MPI_Request request;
     uint32_t rank;
     uint32_t body_bytes;
     bool here;
+    dynsel_mpi_message message;
 } arriving;
 
 dynsel_spinlock dynsel_mpi_lock;
@@ -86,9 +87,15 @@ static bool note(int code, uint32_t rank)
     return code == MPI_SUCCESS;
 }
 
+/* Of messages that are shorter than a header, which this program does not send: nobody has asked
+ * for, or waits for, an operation of this number. */
+static const dynsel_mpi_header of_nothing = {.kind = (uint8_t)DYNSEL_MPI_DONE,
+                                             .operation = UINT32_MAX};
+
 static int expect(arriving *next, int tag)
 {
     next->here = false;
+    next->message.header = of_nothing;
     return MPI_Irecv(&next->message, sizeof(next->message), MPI_BYTE, MPI_ANY_SOURCE, tag, comm,
                      &next->request);
 }
@@ -227,14 +234,20 @@ bool dynsel_mpi_send(uint32_t rank, const void *message, size_t body_bytes, int 
     next->bytes = sizeof(dynsel_mpi_header) + body_bytes;
     DYNSEL_ASSERT(next->bytes <= sizeof(next->message));
     (void)memcpy(&next->message, message, next->bytes);
+    next->message.header.body_bytes = (uint32_t)body_bytes;
     next->rank = rank;
     next->tag = tag;
     next->used = true;
     next->sent = false;
     next->dropped = false;
+    const bool may_call = dynsel_mpi_may_call();
+    if (may_call && queued == 0) {
+        hand_over(next);
+        return true;
+    }
     order[(first_queued + queued) % LEAVING] = place;
     queued++;
-    if (dynsel_mpi_may_call()) {
+    if (may_call) {
         hand_over_queued();
     }
     return true;
@@ -266,14 +279,13 @@ static bool look_for(arriving *next)
 {
     MPI_Status status;
     int is_here = 0;
-    int bytes = 0;
     if (MPI_Test(&next->request, &is_here, &status) != MPI_SUCCESS || is_here == 0) {
         return false;
     }
-    (void)MPI_Get_count(&status, MPI_BYTE, &bytes);
+    const uint32_t bytes = next->message.header.body_bytes;
     next->rank = (uint32_t)status.MPI_SOURCE;
-    next->here = bytes >= (int)sizeof(next->message.header);
-    next->body_bytes = next->here ? (uint32_t)(bytes - (int)sizeof(next->message.header)) : 0;
+    next->body_bytes = bytes <= sizeof(next->message.body) ? bytes : 0;
+    next->here = true;
     return true;
 }
 
@@ -308,8 +320,7 @@ static void expect_more(void)
     }
 }
 
-/* Messages shorter than a header, which this program does not send, are dropped. One at a time: to
- * look in vain for a second one takes MPI as long as its message took to be sent. */
+/* One at a time: to look in vain for a second one takes MPI as long as its message took to be sent. */
 static bool look_for_message(void)
 {
     if (here + taken < ARRIVING && look_for(&arrives[(oldest + here) % ARRIVING])) {
