@@ -14,8 +14,6 @@ static uint32_t used;
 static uint32_t unanswered; /* in DYNSEL_SERVED_ENDED */
 static uint32_t awaiting;   /* with at least one entry in `awaits` */
 
-static dynsel_mpi_message answer; /* is made here, and copied by the transport */
-
 void dynsel_served_reset(void)
 {
     (void)memset(operations, 0, sizeof(operations));
@@ -133,18 +131,22 @@ static void resolve(dynsel_served *dependent, uint32_t number, bool failed)
 }
 
 /* Returns the number of bytes. */
-static size_t write_text(const dynsel_error *error)
+static size_t write_text(dynsel_mpi_message *answer, const dynsel_error *error)
 {
     char text[DYNSEL_MPI_ERROR_BYTES + 1] = {0};
     size_t length = dynsel_error_text(error, text, sizeof(text));
     length = length < DYNSEL_MPI_ERROR_BYTES ? length : strlen(text);
-    (void)memcpy(&answer.body[sizeof(dynsel_mpi_done_body)], text, length);
+    (void)memcpy(&answer->body[sizeof(dynsel_mpi_done_body)], text, length);
     return length;
 }
 
 static bool send(uint32_t number, const dynsel_error *error, const dynsel_served_result *result)
 {
-    const size_t length = error->status != DYNSEL_OK ? write_text(error) : 0;
+    dynsel_mpi_message *const answer = dynsel_mpi_place_message();
+    if (answer == NULL) {
+        return false;
+    }
+    const size_t length = error->status != DYNSEL_OK ? write_text(answer, error) : 0;
     dynsel_mpi_done_body done = {
         .status = (int32_t)error->status, .code = error->code, .text_bytes = (uint32_t)length};
     size_t bytes = sizeof(done) + length;
@@ -153,14 +155,15 @@ static bool send(uint32_t number, const dynsel_error *error, const dynsel_served
         done.back_bytes = result->back_bytes;
         if (done.back_bytes != 0) {
             const size_t at = DYNSEL_MPI_ROUND(bytes);
-            (void)memset(&answer.body[bytes], 0, at - bytes);
-            (void)memcpy(&answer.body[at], result->back, done.back_bytes);
+            (void)memset(&answer->body[bytes], 0, at - bytes);
+            (void)memcpy(&answer->body[at], result->back, done.back_bytes);
             bytes = at + done.back_bytes;
         }
     }
-    (void)memcpy(answer.body, &done, sizeof(done));
-    answer.header = (dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_DONE, .operation = number};
-    return dynsel_mpi_send(0, &answer, bytes, DYNSEL_MPI_TAG_MESSAGE);
+    (void)memcpy(answer->body, &done, sizeof(done));
+    answer->header = (dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_DONE, .operation = number};
+    dynsel_mpi_send_placed(answer, 0, bytes, DYNSEL_MPI_TAG_MESSAGE);
+    return true;
 }
 
 void dynsel_served_end(dynsel_served *operation, const dynsel_error *error)

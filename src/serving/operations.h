@@ -48,10 +48,10 @@ typedef struct dynsel_served {
     bool failed;            /* the last one of this number, also when it was answered */
     bool dependency_failed; /* what it follows has failed, so it must not succeed */
     uint32_t awaits[DYNSEL_SERVED_AWAITS]; /* numbers of operations that go on */
-    uint32_t next;       /* in the list of those in use, in the order of their begin; the last: 0 */
-    uint32_t previous;   /* both are numbers + 1 */
-    uint32_t place;      /* of a task's arguments, or the number of a copy */
-    uint64_t since_ns;   /* when it began, or could have begun for all that it follows */
+    uint32_t next;     /* in the list of those in use, in the order of their begin; the last: 0 */
+    uint32_t previous; /* both are numbers + 1 */
+    uint32_t place;    /* of a task's arguments, or the number of a copy */
+    uint64_t since_ns; /* when it began, or could have begun for all that it follows */
     dynsel_served_result result;
     dynsel_error error;
     union {

@@ -110,11 +110,17 @@ static inline void finish(dynsel_policy *policy, const direct *work, dynsel_stat
     dynsel_finish_untraced(policy, &work->chosen, status, took_ns);
 }
 
-/* The work has a handle, or it failed. awaits: the handle is the call's own, which asks it for no
- * more than whether the work succeeded. */
+/* The work has succeeded, and its handle is that of a call that waits: it asks for no more. */
+DYNSEL_ASIDE static void finish_awaited(dynsel_policy *policy, const direct *work,
+                                        dynsel_submission *submission)
+{
+    finish(policy, work, DYNSEL_OK);
+    dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
+}
+
+/* The work has a handle, or it failed. */
 DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
-                                            dynsel_status status, dynsel_submission *submission,
-                                            bool awaits)
+                                            dynsel_status status, dynsel_submission *submission)
 {
     dynsel_kept_error error = {.status = DYNSEL_OK};
     if (status != DYNSEL_OK) {
@@ -124,10 +130,6 @@ DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
     }
     work->done.native = NULL;
     finish(policy, work, error.status);
-    if (DYNSEL_LIKELY(awaits && error.status == DYNSEL_OK)) {
-        dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
-        return;
-    }
     dynsel_handle_publish_result(submission, &work->chosen, &work->done, &error);
 }
 
@@ -169,8 +171,10 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
                                   &work.done);
     if (DYNSEL_LIKELY(status == DYNSEL_OK && work.done.native == NULL && submission == NULL)) {
         finish(policy, &work, DYNSEL_OK);
+    } else if (options->awaits && status == DYNSEL_OK && work.done.native == NULL) {
+        finish_awaited(policy, &work, submission);
     } else {
-        finish_with_result(policy, &work, status, submission, options->awaits);
+        finish_with_result(policy, &work, status, submission);
     }
     return DYNSEL_OK;
 }

@@ -442,21 +442,37 @@ int dynsel_mpi_failure_of(uint32_t rank)
     return code;
 }
 
-bool dynsel_mpi_send(uint32_t rank, const void *sent, size_t body_bytes, int tag)
+/* Room for one message: what is sent is copied at once. */
+dynsel_mpi_message *dynsel_mpi_place_message(void)
 {
-    const dynsel_mpi_message *const message = sent;
+    static dynsel_mpi_message place;
     pthread_mutex_lock(&lock);
     const bool fits = !fake.blocked && fake.answer_count < ANSWERS;
-    if (fits && rank == 0 && message->header.kind == DYNSEL_MPI_DONE &&
-        tag == DYNSEL_MPI_TAG_MESSAGE) {
+    pthread_mutex_unlock(&lock);
+    return fits ? &place : NULL;
+}
+
+void dynsel_mpi_send_placed(dynsel_mpi_message *message, uint32_t rank, size_t body_bytes, int tag)
+{
+    pthread_mutex_lock(&lock);
+    if (rank == 0 && message->header.kind == DYNSEL_MPI_DONE && tag == DYNSEL_MPI_TAG_MESSAGE) {
         pushed *const answer = &fake.answers[fake.answer_count++];
         memcpy(&answer->message, message, sizeof message->header + body_bytes);
         answer->body_bytes = body_bytes;
     }
-    fake.pongs += fits && message->header.kind == DYNSEL_MPI_PONG && tag == DYNSEL_MPI_TAG_PING;
-    fake.byes += fits && message->header.kind == DYNSEL_MPI_BYE;
+    fake.pongs += message->header.kind == DYNSEL_MPI_PONG && tag == DYNSEL_MPI_TAG_PING;
+    fake.byes += message->header.kind == DYNSEL_MPI_BYE;
     pthread_mutex_unlock(&lock);
-    return fits;
+}
+
+bool dynsel_mpi_send(uint32_t rank, const void *sent, size_t body_bytes, int tag)
+{
+    dynsel_mpi_message *const message = dynsel_mpi_place_message();
+    if (message != NULL) {
+        memcpy(message, sent, sizeof message->header + body_bytes);
+        dynsel_mpi_send_placed(message, rank, body_bytes, tag);
+    }
+    return message != NULL;
 }
 
 const dynsel_mpi_message *dynsel_mpi_next_message(uint32_t *rank, size_t *body_bytes)

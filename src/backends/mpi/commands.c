@@ -20,6 +20,30 @@ static size_t find_task(dynsel_task_fn function)
     return place;
 }
 
+static dynsel_mpi_operation *send_task(const dynsel_work *work, const dynsel_mpi_resource *resource,
+                                       size_t place)
+{
+    const dynsel_mpi_task *const task = &dynsel_mpi.options.tasks[place];
+    const uint32_t wants_time = (work->wants & DYNSEL_TASK_TIME) != 0 ? 1 : 0;
+    const dynsel_mpi_task_body body = {.task = (uint32_t)place, .wants_time = wants_time};
+    dynsel_mpi_message *message = NULL;
+    dynsel_spinlock_acquire(&dynsel_mpi_lock);
+    dynsel_mpi_operation *const operation = dynsel_mpi_place_operation(resource->rank, &message);
+    if (operation != NULL) {
+        dynsel_mpi_writer writer;
+        dynsel_mpi_write_begin(&writer, message, DYNSEL_MPI_TASK, resource->place);
+        dynsel_mpi_write(&writer, &body, sizeof body);
+        if (task->bytes != 0) {
+            dynsel_mpi_write(&writer, work->args, task->bytes);
+        }
+        operation->back = task->comes_back ? work->args : NULL;
+        operation->back_bytes = (uint32_t)task->bytes;
+        dynsel_mpi_send_operation(operation, message, writer.bytes);
+    }
+    dynsel_spinlock_release(&dynsel_mpi_lock);
+    return operation;
+}
+
 dynsel_status dynsel_mpi_start_task(dynsel_work *work)
 {
     const dynsel_mpi_resource *const resource = work->own;
@@ -30,19 +54,6 @@ dynsel_status dynsel_mpi_start_task(dynsel_work *work)
                               "dynsel_mpi_open() was given: add it, on all ranks",
                               0);
     }
-    const dynsel_mpi_task *const task = &dynsel_mpi.options.tasks[place];
-    dynsel_mpi_message message;
-    dynsel_mpi_writer writer;
-    const dynsel_mpi_task_body body = {.task = (uint32_t)place,
-                                       .wants_time =
-                                           (work->wants & DYNSEL_TASK_TIME) != 0 ? 1 : 0};
-    dynsel_mpi_write_begin(&writer, &message, DYNSEL_MPI_TASK, resource->place);
-    dynsel_mpi_write(&writer, &body, sizeof body);
-    if (task->bytes != 0) {
-        dynsel_mpi_write(&writer, work->args, task->bytes);
-    }
-    const dynsel_mpi_exchange with = {.back = task->comes_back ? work->args : NULL,
-                                      .back_bytes = (uint32_t)task->bytes};
-    work->done.native = dynsel_mpi_write_send(&writer, resource->rank, &with);
+    work->done.native = send_task(work, resource, place);
     return work->done.native != NULL ? DYNSEL_OK : dynsel_mpi_fail_lost(resource->rank);
 }

@@ -134,17 +134,61 @@ static uint8_t owed_by(const dynsel_mpi_operation *operation, uint32_t rank)
     return rank == operation->rank ? DYNSEL_MPI_OWED_BY_RANK : DYNSEL_MPI_OWED_BY_PEER;
 }
 
-static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
-                     size_t body_bytes)
+static void address(dynsel_mpi_message *message, const dynsel_mpi_operation *operation)
 {
     message->header.operation = dynsel_mpi_number_of(operation);
     message->header.turn = operation->turn;
+}
+
+static void note_owed(dynsel_mpi_operation *operation, uint32_t rank)
+{
+    operation->owed |= owed_by(operation, rank);
+    dynsel_mpi_ranks[rank].owed++;
+}
+
+static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
+                     size_t body_bytes)
+{
+    address(message, operation);
     if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
         return false;
     }
-    operation->owed |= owed_by(operation, rank);
-    dynsel_mpi_ranks[rank].owed++;
+    note_owed(operation, rank);
     return true;
+}
+
+/* Pumps until there is a place for a message. NULL: the rank is lost. */
+static dynsel_mpi_message *place_message(uint32_t rank)
+{
+    dynsel_mpi_message *message = dynsel_mpi_place_message();
+    for (uint32_t round = 0; message == NULL && !dynsel_mpi_is_lost(rank); round++) {
+        if (!dynsel_mpi_advance()) {
+            dynsel_mpi_step_aside(round);
+        }
+        message = dynsel_mpi_place_message();
+    }
+    return dynsel_mpi_is_lost(rank) ? NULL : message;
+}
+
+dynsel_mpi_operation *dynsel_mpi_place_operation(uint32_t rank, dynsel_mpi_message **message)
+{
+    dynsel_mpi_operation *const operation = take_place(rank);
+    if (operation != NULL) {
+        *message = place_message(rank);
+        if (*message == NULL) {
+            make_free(operation);
+            return NULL;
+        }
+    }
+    return operation;
+}
+
+void dynsel_mpi_send_operation(dynsel_mpi_operation *operation, dynsel_mpi_message *message,
+                               size_t body_bytes)
+{
+    address(message, operation);
+    dynsel_mpi_send_placed(message, operation->rank, body_bytes, DYNSEL_MPI_TAG_MESSAGE);
+    note_owed(operation, operation->rank);
 }
 
 dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,

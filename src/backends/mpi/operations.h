@@ -57,6 +57,12 @@ dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_messa
                                                  size_t body_bytes,
                                                  const dynsel_mpi_exchange *with);
 
+/* The same in two steps, so that the message is written where it leaves: takes places for both;
+ * NULL: the rank is lost. Then, under the same lock, sends what was written. */
+dynsel_mpi_operation *dynsel_mpi_place_operation(uint32_t rank, dynsel_mpi_message **message);
+void dynsel_mpi_send_operation(dynsel_mpi_operation *operation, dynsel_mpi_message *message,
+                               size_t body_bytes);
+
 /* Sends a message of the same operation to another rank, which is the source of its data. False:
  * that rank is lost, and the operation fails. */
 bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,

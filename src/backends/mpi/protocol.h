@@ -81,7 +81,7 @@ static inline uint32_t dynsel_mpi_data_number(uint32_t operation, uint32_t turn)
 }
 
 typedef struct dynsel_mpi_task_body {
-    uint32_t task;       /* place in dynsel_mpi_options.tasks, which says how long the arguments are */
+    uint32_t task; /* place in dynsel_mpi_options.tasks, which says how long the arguments are */
     uint32_t wants_time; /* 1: a report needs dynsel_mpi_done_body.took_ns */
 } dynsel_mpi_task_body;
 

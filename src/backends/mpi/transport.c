@@ -215,26 +215,27 @@ static void look_for_sent(void)
     }
 }
 
-static uint32_t find_place(void)
+dynsel_mpi_message *dynsel_mpi_place_message(void)
 {
     uint32_t place = 0;
     while (place < LEAVING && leaves[place].used) {
         place++;
     }
-    return place;
+    return place < LEAVING ? &leaves[place].message : NULL;
 }
 
-bool dynsel_mpi_send(uint32_t rank, const void *message, size_t body_bytes, int tag)
+/* The place that a message lies in. */
+static leaving *place_of(dynsel_mpi_message *message)
 {
-    const uint32_t place = find_place();
-    if (place == LEAVING) {
-        return false;
-    }
-    leaving *const next = &leaves[place];
+    return (leaving *)(void *)((unsigned char *)message - offsetof(leaving, message));
+}
+
+void dynsel_mpi_send_placed(dynsel_mpi_message *message, uint32_t rank, size_t body_bytes, int tag)
+{
+    leaving *const next = place_of(message);
+    DYNSEL_ASSERT(body_bytes <= sizeof(message->body));
+    message->header.body_bytes = (uint32_t)body_bytes;
     next->bytes = sizeof(dynsel_mpi_header) + body_bytes;
-    DYNSEL_ASSERT(next->bytes <= sizeof(next->message));
-    (void)memcpy(&next->message, message, next->bytes);
-    next->message.header.body_bytes = (uint32_t)body_bytes;
     next->rank = rank;
     next->tag = tag;
     next->used = true;
@@ -243,14 +244,23 @@ bool dynsel_mpi_send(uint32_t rank, const void *message, size_t body_bytes, int 
     const bool may_call = dynsel_mpi_may_call();
     if (may_call && queued == 0) {
         hand_over(next);
-        return true;
+        return;
     }
-    order[(first_queued + queued) % LEAVING] = place;
+    order[(first_queued + queued) % LEAVING] = (uint32_t)(next - leaves);
     queued++;
     if (may_call) {
         hand_over_queued();
     }
-    return true;
+}
+
+bool dynsel_mpi_send(uint32_t rank, const void *message, size_t body_bytes, int tag)
+{
+    dynsel_mpi_message *const next = dynsel_mpi_place_message();
+    if (next != NULL) {
+        (void)memcpy(next, message, sizeof(dynsel_mpi_header) + body_bytes);
+        dynsel_mpi_send_placed(next, rank, body_bytes, tag);
+    }
+    return next != NULL;
 }
 
 void dynsel_mpi_transport_lose(uint32_t rank)

@@ -53,6 +53,13 @@ void dynsel_mpi_transport_close(bool clean);
 /* Whether this thread may call MPI. */
 bool dynsel_mpi_may_call(void);
 
+/* The place from which the next message leaves, to be filled in and sent under the same lock; not
+ * cleared. NULL: the table of leaving messages is full; pump, and try again. */
+dynsel_mpi_message *dynsel_mpi_place_message(void);
+
+/* Sends what was filled in there. body_bytes, tag: see below. */
+void dynsel_mpi_send_placed(dynsel_mpi_message *message, uint32_t rank, size_t body_bytes, int tag);
+
 /* Copies a message, and sends it. message: a dynsel_mpi_message; with 0 body_bytes its header is
  * enough. body_bytes: used bytes of `body`. tag: DYNSEL_MPI_TAG_MESSAGE or _PING. False: the table
  * of leaving messages is full; pump, and try again. */
