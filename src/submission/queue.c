@@ -225,7 +225,7 @@ static inline void tell_alone(dynsel_slot *slot)
 /* Reaper only: ends work that has succeeded and was taken off the list, with one change of its word
  * if nobody else has a reference. own: the caller's references, which go with the slot. True: the
  * slot is free; false: they are still there. */
-static inline bool end_alone(dynsel_queue *queue, dynsel_slot *slot, uint32_t own)
+DYNSEL_ASIDE static bool end_alone(dynsel_queue *queue, dynsel_slot *slot, uint32_t own)
 {
     if (DYNSEL_LIKELY(
             dynsel_slot_leave_alone(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | own))) {

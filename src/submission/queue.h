@@ -64,9 +64,9 @@ void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Ends a task that has succeeded, whose results are visible, and which is the first in its queue, if
- * only the call that awaits it has references: with these, its slot is given back, in half the time
- * that it takes otherwise. Untimed work that runs once. False: the references are still there. */
+/* Ends a task that has succeeded, is the first in its queue, and whose results are visible, if only
+ * the call that awaits it has references: its slot is given back with these, in half the time that
+ * it takes otherwise. For untimed work that runs once. False: the references are still there. */
 bool dynsel_queue_end_awaited(dynsel_queue *queue, dynsel_slot *slot);
 #endif
 

@@ -288,7 +288,8 @@ bool dynsel_slot_ref(dynsel_slot *slot, uint32_t needed);
 /* The same for a slot with a handle, in one generation only. */
 bool dynsel_slot_ref_handle(dynsel_slot *slot, uint32_t generation);
 
-/* Removes references (REF, LISTED, or HANDLE and REF), which must be there. Frees the slot with the last one. */
+/* Removes references (REF, LISTED, or HANDLE and REF), which must be there. Frees the slot with the
+ * last one. */
 void dynsel_slot_unref(dynsel_slot *slot, uint32_t what);
 
 /* Removes the handle's reference; the caller holds one of its own. False: another thread removed

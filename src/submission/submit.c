@@ -110,12 +110,11 @@ static inline void finish(dynsel_policy *policy, const direct *work, dynsel_stat
     dynsel_finish_untraced(policy, &work->chosen, status, took_ns);
 }
 
-/* The work has succeeded, and its handle is that of a call that waits: it asks for no more. */
-DYNSEL_ASIDE static void finish_awaited(dynsel_policy *policy, const direct *work,
-                                        dynsel_submission *submission)
+/* Where a handle is: it takes as long as that. */
+DYNSEL_ASIDE static void finish_aside(dynsel_policy *policy, const direct *work,
+                                      dynsel_status status)
 {
-    finish(policy, work, DYNSEL_OK);
-    dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
+    finish(policy, work, status);
 }
 
 /* The work has a handle, or it failed. */
@@ -129,7 +128,7 @@ DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
         error = dynsel_event_refused();
     }
     work->done.native = NULL;
-    finish(policy, work, error.status);
+    finish_aside(policy, work, error.status);
     dynsel_handle_publish_result(submission, &work->chosen, &work->done, &error);
 }
 
@@ -172,7 +171,8 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
     if (DYNSEL_LIKELY(status == DYNSEL_OK && work.done.native == NULL && submission == NULL)) {
         finish(policy, &work, DYNSEL_OK);
     } else if (options->awaits && status == DYNSEL_OK && work.done.native == NULL) {
-        finish_awaited(policy, &work, submission);
+        finish_aside(policy, &work, DYNSEL_OK);
+        dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COLLECTED); /* no more */
     } else {
         finish_with_result(policy, &work, status, submission);
     }

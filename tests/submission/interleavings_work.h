@@ -28,6 +28,8 @@ typedef struct handle {
     unsigned submitted;
     unsigned collected; /* waits that returned the status of the work */
     unsigned released;
+    bool awaited; /* the call that submits it waits */
+    bool fails;
     event *of;
     uint32_t token; /* of pending work, as all below */
     bool pending;   /* it was accepted as pending work */

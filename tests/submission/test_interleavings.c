@@ -152,8 +152,10 @@ static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_ev
     made->fails = world.next_fails;
     done->native = made;
     if (args != NULL) {
-        ((handle *)args)->of = made;
-        made->marks_itself = ((handle *)args)->pending;
+        handle *const own = args;
+        own->of = made;
+        made->marks_itself = own->pending || own->awaited;
+        made->fails = made->fails || own->fails;
     }
     return DYNSEL_OK;
 }
@@ -208,6 +210,25 @@ static void wait_for(unsigned which)
                                                                      : DYNSEL_OK;
     own->collected += status == wanted ? 1 : 0;
     expect(status == wanted || status == DYNSEL_E_STALE, "wait");
+}
+
+/* By no handle of the program. */
+static void await(unsigned which)
+{
+    handle *own = &world.handles[which];
+    own->awaited = true;
+    const dynsel_status status = dynsel_submit_and_wait(&world.policy, &DYNSEL_TASK(enqueue, own));
+    const bool as_wanted = status == (own->fails ? DYNSEL_E_DEVICE : DYNSEL_OK);
+    own->collected += as_wanted ? 1 : 0;
+    own->awaited = false;
+    expect(as_wanted, "submit and wait");
+}
+
+static void await_failing(unsigned which)
+{
+    world.handles[which].fails = true;
+    await(which);
+    world.handles[which].fails = false;
 }
 
 static void release_handle(unsigned which)
@@ -473,6 +494,7 @@ typedef struct program {
 #define OPERATION(run, which) {run, which}
 /* clang-format on */
 #define WAIT(n)    OPERATION(wait_for, n)
+#define AWAIT(n)   OPERATION(await, n)
 #define RELEASE(n) OPERATION(release_handle, n)
 #define UNWRAP(n)  OPERATION(unwrap, n)
 #define END(n)     OPERATION(end, n)
@@ -482,6 +504,8 @@ typedef struct program {
 #define SUBMIT     OPERATION(submit, 0)
 #define GROUP      OPERATION(wait_for_group, 0)
 #define PROGRESS   OPERATION(progress, 0)
+
+#define AWAIT_FAILING(n) OPERATION(await_failing, n)
 
 #define END_POLICY(outcome) OPERATION(end_policy, outcome)
 
@@ -521,6 +545,14 @@ static const program programs[] = {
     {"group beside release", {HANDLE(0)}, {{MARK(0), GROUP}, {RELEASE(0), UNWRAP(0), PROGRESS}}},
     {"two groups", {SUBMIT}, {{MARK(0), GROUP}, {MARK(0), GROUP}}},
     {"two handles", {HANDLE(0), HANDLE(1)}, {{MARK(0), WAIT(0)}, {MARK_ALL, RELEASE(1)}}},
+    {"submit and wait beside reap",
+     {{NULL, 0}},
+     {{AWAIT(0), PROGRESS, SUBMIT}, {PROGRESS, PROGRESS, PROGRESS}}},
+    {"submit and wait beside append", {{NULL, 0}}, {{AWAIT(0), MARK_ALL}, {SUBMIT, MARK_ALL}}},
+    {"submit and wait beside group", {{NULL, 0}}, {{AWAIT(0), PROGRESS}, {GROUP, PROGRESS}}},
+    {"submit and wait behind work", {SUBMIT}, {{AWAIT(0)}, {MARK(0), PROGRESS}}},
+    {"both submit and wait", {{NULL, 0}}, {{AWAIT(0)}, {AWAIT(1)}}},
+    {"failure beside reap", {{NULL, 0}}, {{AWAIT_FAILING(0)}, {PROGRESS, GROUP}}},
     {"loss beside loss", {LOSE}, {{SUBMIT_TO_LOST}, {SUBMIT_TO_LOST}}},
     {"reap beside deinit",
      {HANDLE(0)},

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "backends/mpi/message_writer.h"
 #include "backends/mpi/operations.h"
 #include "backends/mpi/ranks.h"
 #include "backends/mpi/state.h"
@@ -20,25 +19,34 @@ static size_t find_task(dynsel_task_fn function)
     return place;
 }
 
+/* Writes the message where it leaves: the time of short tasks is that of such steps. Returns the
+ * bytes of its body. */
+static size_t write_task(dynsel_mpi_message *message, const dynsel_work *work,
+                         const dynsel_mpi_resource *resource, size_t place)
+{
+    const size_t bytes = dynsel_mpi.options.tasks[place].bytes;
+    const dynsel_mpi_task_body body = {.task = (uint32_t)place,
+                                       .wants_time = (work->wants & DYNSEL_TASK_TIME) != 0 ? 1 : 0};
+    message->header =
+        (dynsel_mpi_header){.kind = (uint8_t)DYNSEL_MPI_TASK, .resource = (uint8_t)resource->place};
+    (void)memcpy(message->body, &body, sizeof body);
+    if (bytes != 0) {
+        (void)memcpy(message->body + sizeof body, work->args, bytes);
+    }
+    return sizeof body + DYNSEL_MPI_ROUND(bytes);
+}
+
 static dynsel_mpi_operation *send_task(const dynsel_work *work, const dynsel_mpi_resource *resource,
                                        size_t place)
 {
     const dynsel_mpi_task *const task = &dynsel_mpi.options.tasks[place];
-    const uint32_t wants_time = (work->wants & DYNSEL_TASK_TIME) != 0 ? 1 : 0;
-    const dynsel_mpi_task_body body = {.task = (uint32_t)place, .wants_time = wants_time};
     dynsel_mpi_message *message = NULL;
     dynsel_spinlock_acquire(&dynsel_mpi_lock);
     dynsel_mpi_operation *const operation = dynsel_mpi_place_operation(resource->rank, &message);
     if (operation != NULL) {
-        dynsel_mpi_writer writer;
-        dynsel_mpi_write_begin(&writer, message, DYNSEL_MPI_TASK, resource->place);
-        dynsel_mpi_write(&writer, &body, sizeof body);
-        if (task->bytes != 0) {
-            dynsel_mpi_write(&writer, work->args, task->bytes);
-        }
         operation->back = task->comes_back ? work->args : NULL;
         operation->back_bytes = (uint32_t)task->bytes;
-        dynsel_mpi_send_operation(operation, message, writer.bytes);
+        dynsel_mpi_send_operation(operation, message, write_task(message, work, resource, place));
     }
     dynsel_spinlock_release(&dynsel_mpi_lock);
     return operation;

@@ -5,6 +5,21 @@
 
 #include "port/assert.h"
 
+void dynsel_mpi_write_begin(dynsel_mpi_writer *writer, dynsel_mpi_message *message,
+                            dynsel_mpi_kind kind, uint32_t resource)
+{
+    writer->message = message;
+    writer->bytes = 0;
+    message->header = (dynsel_mpi_header){.kind = (uint8_t)kind, .resource = (uint8_t)resource};
+}
+
+void dynsel_mpi_write(dynsel_mpi_writer *writer, const void *bytes, size_t count)
+{
+    DYNSEL_ASSERT(writer->bytes + count <= sizeof writer->message->body);
+    (void)memcpy(writer->message->body + writer->bytes, bytes, count);
+    writer->bytes = DYNSEL_MPI_ROUND(writer->bytes + count);
+}
+
 void dynsel_mpi_write_after(dynsel_mpi_writer *writer, const dynsel_event *after, size_t count)
 {
     size_t bytes = writer->bytes;

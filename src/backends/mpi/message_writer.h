@@ -3,11 +3,8 @@
 #ifndef DYNSEL_BACKENDS_MPI_MESSAGE_WRITER_H
 #define DYNSEL_BACKENDS_MPI_MESSAGE_WRITER_H
 
-#include <string.h>
-
 #include "backends/mpi/operations.h"
 #include "backends/mpi/protocol.h"
-#include "port/assert.h"
 
 typedef struct dynsel_mpi_writer {
     dynsel_mpi_message *message;
@@ -15,21 +12,11 @@ typedef struct dynsel_mpi_writer {
 } dynsel_mpi_writer;
 
 /* resource: its place on its rank; 0 where the operation concerns none. */
-static inline void dynsel_mpi_write_begin(dynsel_mpi_writer *writer, dynsel_mpi_message *message,
-                                          dynsel_mpi_kind kind, uint32_t resource)
-{
-    writer->message = message;
-    writer->bytes = 0;
-    message->header = (dynsel_mpi_header){.kind = (uint8_t)kind, .resource = (uint8_t)resource};
-}
+void dynsel_mpi_write_begin(dynsel_mpi_writer *writer, dynsel_mpi_message *message,
+                            dynsel_mpi_kind kind, uint32_t resource);
 
 /* Appends a part; the next one begins at a multiple of 8. */
-static inline void dynsel_mpi_write(dynsel_mpi_writer *writer, const void *bytes, size_t count)
-{
-    DYNSEL_ASSERT(writer->bytes + count <= sizeof writer->message->body);
-    (void)memcpy(writer->message->body + writer->bytes, bytes, count);
-    writer->bytes = DYNSEL_MPI_ROUND(writer->bytes + count);
-}
+void dynsel_mpi_write(dynsel_mpi_writer *writer, const void *bytes, size_t count);
 
 /* Appends the operations that this one comes behind; those that have succeeded say nothing. The
  * last part. */

@@ -9,6 +9,7 @@
 #include "backends/mpi/state.h"
 #include "base/fail.h"
 #include "port/assert.h"
+#include "port/likely.h"
 #include "port/pause.h"
 
 enum {
@@ -87,13 +88,18 @@ static void make_free(dynsel_mpi_operation *operation)
     first_free = dynsel_mpi_number_of(operation) + 1;
 }
 
+DYNSEL_RARE static void wait_for_room(uint32_t round)
+{
+    if (!dynsel_mpi_advance()) {
+        dynsel_mpi_step_aside(round);
+    }
+}
+
 /* Pumps until there is a place. NULL: the rank is lost. */
 static dynsel_mpi_operation *take_place(uint32_t rank)
 {
     for (uint32_t round = 0; first_free == 0 && !dynsel_mpi_is_lost(rank); round++) {
-        if (!dynsel_mpi_advance()) {
-            dynsel_mpi_step_aside(round);
-        }
+        wait_for_room(round);
     }
     if (dynsel_mpi_is_lost(rank)) {
         return NULL;
@@ -108,16 +114,27 @@ static dynsel_mpi_operation *take_place(uint32_t rank)
     return operation;
 }
 
-static bool send(uint32_t rank, const void *message, size_t body_bytes, int tag)
+/* Pumps until there is a place for a message. NULL: the rank is lost. */
+static dynsel_mpi_message *place_message(uint32_t rank)
 {
-    bool sent = false;
-    for (uint32_t round = 0; !sent && !dynsel_mpi_is_lost(rank); round++) {
-        sent = dynsel_mpi_send(rank, message, body_bytes, tag);
-        if (!sent && !dynsel_mpi_advance()) {
-            dynsel_mpi_step_aside(round);
+    for (uint32_t round = 0; !dynsel_mpi_is_lost(rank); round++) {
+        dynsel_mpi_message *const message = dynsel_mpi_place_message();
+        if (DYNSEL_LIKELY(message != NULL)) {
+            return message;
         }
+        wait_for_room(round);
     }
-    return sent;
+    return NULL;
+}
+
+DYNSEL_ASIDE static bool send(uint32_t rank, const void *message, size_t body_bytes)
+{
+    dynsel_mpi_message *const placed = place_message(rank);
+    if (placed != NULL) {
+        (void)memcpy(placed, message, sizeof(dynsel_mpi_header) + body_bytes);
+        dynsel_mpi_send_placed(placed, rank, body_bytes, DYNSEL_MPI_TAG_MESSAGE);
+    }
+    return placed != NULL;
 }
 
 static void note_failure(dynsel_mpi_operation *operation, dynsel_status status, int32_t code)
@@ -146,39 +163,17 @@ static void note_owed(dynsel_mpi_operation *operation, uint32_t rank)
     dynsel_mpi_ranks[rank].owed++;
 }
 
-static bool send_for(dynsel_mpi_operation *operation, uint32_t rank, dynsel_mpi_message *message,
-                     size_t body_bytes)
-{
-    address(message, operation);
-    if (!send(rank, message, body_bytes, DYNSEL_MPI_TAG_MESSAGE)) {
-        return false;
-    }
-    note_owed(operation, rank);
-    return true;
-}
-
-/* Pumps until there is a place for a message. NULL: the rank is lost. */
-static dynsel_mpi_message *place_message(uint32_t rank)
-{
-    dynsel_mpi_message *message = dynsel_mpi_place_message();
-    for (uint32_t round = 0; message == NULL && !dynsel_mpi_is_lost(rank); round++) {
-        if (!dynsel_mpi_advance()) {
-            dynsel_mpi_step_aside(round);
-        }
-        message = dynsel_mpi_place_message();
-    }
-    return dynsel_mpi_is_lost(rank) ? NULL : message;
-}
-
-dynsel_mpi_operation *dynsel_mpi_place_operation(uint32_t rank, dynsel_mpi_message **message)
+DYNSEL_ASIDE dynsel_mpi_operation *dynsel_mpi_place_operation(uint32_t rank,
+                                                              dynsel_mpi_message **message)
 {
     dynsel_mpi_operation *const operation = take_place(rank);
-    if (operation != NULL) {
-        *message = place_message(rank);
-        if (*message == NULL) {
-            make_free(operation);
-            return NULL;
-        }
+    if (operation == NULL) {
+        return NULL;
+    }
+    *message = place_message(rank);
+    if (*message == NULL) {
+        make_free(operation);
+        return NULL;
     }
     return operation;
 }
@@ -191,19 +186,18 @@ void dynsel_mpi_send_operation(dynsel_mpi_operation *operation, dynsel_mpi_messa
     note_owed(operation, operation->rank);
 }
 
-dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
+dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, const dynsel_mpi_message *message,
                                                  size_t body_bytes, const dynsel_mpi_exchange *with)
 {
-    dynsel_mpi_operation *const operation = take_place(rank);
+    dynsel_mpi_message *placed = NULL;
+    dynsel_mpi_operation *const operation = dynsel_mpi_place_operation(rank, &placed);
     if (operation == NULL) {
         return NULL;
     }
     operation->back = with->back;
     operation->back_bytes = with->back_bytes;
-    if (!send_for(operation, rank, message, body_bytes)) {
-        make_free(operation);
-        return NULL;
-    }
+    (void)memcpy(placed, message, sizeof(dynsel_mpi_header) + body_bytes);
+    dynsel_mpi_send_operation(operation, placed, body_bytes);
     if (with->data != NULL) {
         operation->has_data = true;
         with_data++;
@@ -220,7 +214,9 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
                                dynsel_mpi_message *message, size_t body_bytes)
 {
     operation->peer = rank;
-    if (send_for(operation, rank, message, body_bytes)) {
+    address(message, operation);
+    if (send(rank, message, body_bytes)) {
+        note_owed(operation, rank);
         return true;
     }
     note_failure(operation, DYNSEL_E_OUT_OF_SERVICE, 0); /* the other one knows of the loss */
@@ -230,7 +226,7 @@ bool dynsel_mpi_join_operation(dynsel_mpi_operation *operation, uint32_t rank,
 void dynsel_mpi_tell(uint32_t rank, dynsel_mpi_kind kind, uint32_t operation)
 {
     const dynsel_mpi_header header = {.kind = (uint8_t)kind, .operation = operation};
-    (void)send(rank, &header, 0, DYNSEL_MPI_TAG_MESSAGE);
+    (void)send(rank, &header, 0);
 }
 
 /* Does not wait for room. False: there was none. */

@@ -53,7 +53,7 @@ typedef struct dynsel_mpi_exchange {
 
 /* Takes a place, and sends the message; pumps until there is room for both. NULL: the rank is lost.
  */
-dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, dynsel_mpi_message *message,
+dynsel_mpi_operation *dynsel_mpi_begin_operation(uint32_t rank, const dynsel_mpi_message *message,
                                                  size_t body_bytes,
                                                  const dynsel_mpi_exchange *with);
 

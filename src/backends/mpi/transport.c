@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "port/assert.h"
+#include "port/likely.h"
 
 enum {
     LEAVING = 64,  /* messages that MPI has not taken yet */
@@ -92,7 +93,7 @@ static bool note(int code, uint32_t rank)
 static const dynsel_mpi_header of_nothing = {.kind = (uint8_t)DYNSEL_MPI_DONE,
                                              .operation = UINT32_MAX};
 
-static int expect(arriving *next, int tag)
+DYNSEL_ASIDE static int expect(arriving *next, int tag)
 {
     next->here = false;
     next->message.header = of_nothing;
@@ -230,7 +231,8 @@ static leaving *place_of(dynsel_mpi_message *message)
     return (leaving *)(void *)((unsigned char *)message - offsetof(leaving, message));
 }
 
-void dynsel_mpi_send_placed(dynsel_mpi_message *message, uint32_t rank, size_t body_bytes, int tag)
+DYNSEL_ASIDE void dynsel_mpi_send_placed(dynsel_mpi_message *message, uint32_t rank,
+                                         size_t body_bytes, int tag)
 {
     leaving *const next = place_of(message);
     DYNSEL_ASSERT(body_bytes <= sizeof(message->body));
@@ -330,7 +332,8 @@ static void expect_more(void)
     }
 }
 
-/* One at a time: to look in vain for a second one takes MPI as long as its message took to be sent. */
+/* One at a time: to look in vain for a second one takes MPI as long as its message took to be sent.
+ */
 static bool look_for_message(void)
 {
     if (here + taken < ARRIVING && look_for(&arrives[(oldest + here) % ARRIVING])) {
