@@ -95,8 +95,8 @@ void dynsel_served_end(dynsel_served *operation, const dynsel_error *error);
 /* Sends what could not be sent. True: all is sent. */
 bool dynsel_served_send_answers(void);
 
-/* Answers a message without an entry in the table: its operation does not begin, or is over. result:
- * NULL: none. False: not now. */
+/* Answers a message without an entry in the table: its operation does not begin, or is over.
+ * result: NULL: none. False: not now. */
 bool dynsel_served_answer(uint32_t number, const dynsel_error *error,
                           const dynsel_served_result *result);
 
