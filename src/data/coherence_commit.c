@@ -75,14 +75,15 @@ bool dynsel_coherence_start_resident(dynsel_uses *uses)
         dynsel_uses_are_preserved(uses) || dynsel_external_events_exist(uses)) {
         return false;
     }
-    for (uint32_t i = 0; i < uses->count; i++) {
-        if (!dynsel_copy_is_resident(uses->each[i].record, uses->domain)) {
+    const dynsel_use *const end = &uses->each[uses->count];
+    for (const dynsel_use *use = uses->each; use != end; use++) {
+        if (!dynsel_copy_is_resident(use->record, uses->domain)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < uses->count; i++) {
-        dynsel_use_reset(&uses->each[i]);
-        commit_on_device(uses, &uses->each[i], true);
+    for (dynsel_use *use = uses->each; use != end; use++) {
+        dynsel_use_reset(use);
+        commit_on_device(uses, use, true);
     }
     uses->obstacle = 0;
     uses->relies_on = 0;

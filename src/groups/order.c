@@ -254,17 +254,18 @@ DYNSEL_RARE static dynsel_status write_nothing(const dynsel_handler *group, cons
 dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
                                  uint32_t *token)
 {
+    dynsel_uses *const uses = group->uses;
+    dynsel_use *const end = &uses->each[uses->count];
     group->dependency_count = 0;
     group->task_count = 0;
-    group->uses->after_count = 0;
-    group->uses->relies_on = 0;
+    uses->after_count = 0;
+    uses->relies_on = 0;
     *waits = false;
     if (dynsel_group_follows(group)) {
         depend_on_followed(group, waits);
     }
-    for (uint32_t i = 0; i < group->uses->count; i++) {
-        const dynsel_status status =
-            find_dependencies(group, &group->uses->each[i], function, waits, token);
+    for (const dynsel_use *use = uses->each; use != end; use++) {
+        const dynsel_status status = find_dependencies(group, use, function, waits, token);
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return status;
         }
@@ -275,13 +276,13 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
             return status;
         }
     }
-    if (!DYNSEL_LIKELY(group->uses->former_user == 0)) {
-        dynsel_users_forget(group->uses);
+    if (!DYNSEL_LIKELY(uses->former_user == 0)) {
+        dynsel_users_forget(uses);
     }
     dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0: none */
-    group->uses->order = dynsel_order_entries;
-    for (uint32_t i = 0; i < group->uses->count; i++) {
-        *waits |= take_place(group, &group->uses->each[i]);
+    uses->order = dynsel_order_entries;
+    for (dynsel_use *use = uses->each; use != end; use++) {
+        *waits |= take_place(group, use);
     }
     return DYNSEL_OK;
 }

@@ -61,12 +61,16 @@ static inline bool is_for_all(const dynsel_accessor *accessor)
     return accessor->range.dimensions == 0 && accessor->offset.dimensions == 0;
 }
 
+/* In the look of each accessor to a part of a buffer, and of no other. */
+enum { LOOK_OF_PART = 1 << 30 };
+
 static inline uint32_t look_of(const dynsel_accessor *accessor)
 {
     const uint32_t look = (uint32_t)accessor->mode << 8 | accessor->target;
     return is_for_all(accessor)
                ? look
-               : mix_range(mix_range(mix(look, 0), &accessor->range), &accessor->offset);
+               : LOOK_OF_PART |
+                     mix_range(mix_range(mix(look, 0), &accessor->range), &accessor->offset);
 }
 
 /* Compares the look too, because an accessor passed by value often has the address of an earlier
@@ -131,21 +135,23 @@ static inline dynsel_bound *enter_bound(const dynsel_call *call, const dynsel_ac
     return bound;
 }
 
-static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const char *name)
+/* The index of the buffer's use, which may be a new one. */
+static inline uint32_t use_of(dynsel_uses *uses, uint32_t token, const char *name)
 {
-    for (uint32_t i = 0; i < handler->uses->count; i++) {
-        if (handler->uses->each[i].token == token) {
-            return &handler->uses->each[i];
+    const uint32_t count = uses->count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (uses->each[i].token == token) {
+            return i;
         }
     }
-    DYNSEL_ASSERT(handler->uses->count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
-    dynsel_use *use = &handler->uses->each[handler->uses->count++];
-    *use = (dynsel_use){
+    DYNSEL_ASSERT(count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
+    uses->count = count + 1;
+    uses->each[count] = (dynsel_use){
         .record = &dynsel_buffers[dynsel_buffer_place((dynsel_buffer){.token = token})],
         .token = token,
         .name = name,
     };
-    return use;
+    return count;
 }
 
 /* Resolves earlier arguments with the accessor or a copy of it. */
@@ -209,9 +215,9 @@ static inline dynsel_status check_kernel_access(const dynsel_call *call, dynsel_
 /* Takes no lock for an accessor to the whole buffer: whether the buffer exists is checked again
  * when the group is entered into the order. */
 static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_accessor *accessor,
-                                         dynsel_buffer buffer, bool *all)
+                                         uint32_t look, dynsel_buffer buffer, bool *all)
 {
-    if (!DYNSEL_LIKELY(is_for_all(accessor))) {
+    if (!DYNSEL_LIKELY((look & LOOK_OF_PART) == 0)) {
         return check_region(call, accessor, buffer, all);
     }
     *all = true;
@@ -226,7 +232,7 @@ static inline dynsel_status register_use(const dynsel_call *call, const dynsel_a
 {
     dynsel_handler *handler = call->handler;
     bool all = true;
-    dynsel_status status = check_buffer(call, accessor, buffer, &all);
+    dynsel_status status = check_buffer(call, accessor, look, buffer, &all);
     if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
         status = check_kernel_access(call, buffer, accessor->mode);
     }
@@ -239,10 +245,10 @@ static inline dynsel_status register_use(const dynsel_call *call, const dynsel_a
     if (!DYNSEL_LIKELY(bound != NULL)) {
         return DYNSEL_E_FULL;
     }
-    dynsel_use *use = use_of(handler, buffer.token, call->subject);
     bound->buffer = buffer.token;
     bound->look = look;
-    bound->use = (uint32_t)(use - handler->uses->each);
+    bound->use = use_of(handler->uses, buffer.token, call->subject);
+    dynsel_use *const use = &handler->uses->each[bound->use];
     use->reads = use->reads || !dynsel_mode_discards(accessor->mode) || !all;
     use->writes = use->writes || accessor->mode != DYNSEL_ACCESS_READ;
     if (handler->unresolved) {
@@ -364,6 +370,9 @@ dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
 
 static dynsel_bound *normal_bound(const dynsel_call *call, const dynsel_accessor *accessor)
 {
+    if (check_access(call, accessor->mode, accessor->target) != DYNSEL_OK) {
+        return NULL;
+    }
     if (accessor->group != call->handler->uses->token) {
         (void)(accessor->group == 0
                    ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
@@ -393,6 +402,9 @@ static DYNSEL_ASIDE dynsel_bound *unknown_bound(const dynsel_call *call,
                                                 const dynsel_accessor *accessor, uint32_t look)
 {
     dynsel_handler *handler = call->handler;
+    if (check_access(call, accessor->mode, accessor->target) != DYNSEL_OK) {
+        return NULL;
+    }
     const uint32_t own = accessor->buffer.token;
     dynsel_bound *bound = find_equal(handler, own, look);
     if (bound != NULL) {
@@ -410,12 +422,10 @@ static DYNSEL_ASIDE dynsel_bound *unknown_bound(const dynsel_call *call,
 
 const dynsel_bound *dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor)
 {
-    if (check_access(call, accessor->mode, accessor->target) != DYNSEL_OK) {
-        return NULL;
-    }
     if (!accessor->placeholder) {
         return normal_bound(call, accessor);
     }
+    /* mode and target are part of the look: those of a known one were checked */
     const uint32_t look = look_of(accessor);
     const dynsel_bound *bound = find_by_address(call->handler, accessor, look);
     return DYNSEL_LIKELY(bound != NULL) ? bound : unknown_bound(call, accessor, look);

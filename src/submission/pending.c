@@ -230,10 +230,9 @@ DYNSEL_RARE static bool is_held(dynsel_slot *slot)
 
 /* Starts work on the chosen resource; it may be over then. A failure had no effect. Inlined: a call
  * costs each short command group 17 instructions of 2,200. */
-__attribute__((always_inline)) static inline dynsel_status start_chosen(dynsel_slot *slot)
+__attribute__((always_inline)) static inline dynsel_status
+start_chosen(dynsel_slot *slot, dynsel_policy *policy, uint32_t index)
 {
-    dynsel_policy *const policy = slot->selection.policy;
-    const uint32_t index = slot->selection.index;
     dynsel_backend *const backend = policy->resources[index].backend;
     dynsel_status status = dynsel_health_enter(policy, &slot->selection, &slot->work);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
@@ -258,7 +257,7 @@ __attribute__((always_inline)) static inline dynsel_status start_chosen(dynsel_s
 dynsel_status dynsel_pending_start_second(dynsel_slot *second)
 {
     second->work.done = (dynsel_event){.native = NULL};
-    return start_chosen(second);
+    return start_chosen(second, second->selection.policy, second->selection.index);
 }
 
 /* The start has failed with its device, and left no event: the work runs again, elsewhere. */
@@ -312,12 +311,13 @@ static inline bool is_withdrawn(const dynsel_slot *slot)
 
 dynsel_status dynsel_pending_start(dynsel_slot *slot)
 {
-    const dynsel_status status = start_chosen(slot);
+    dynsel_policy *const policy = slot->selection.policy;
+    const uint32_t index = slot->selection.index;
+    const dynsel_backend_ops *const ops = policy->resources[index].backend->ops;
+    const dynsel_status status = start_chosen(slot, policy, index);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
-    const dynsel_backend_ops *const ops =
-        slot->selection.policy->resources[slot->selection.index].backend->ops;
     if (!ops->marks_completion && !DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
         if (is_withdrawn(slot)) {
             return DYNSEL_E_AGAIN;
@@ -330,7 +330,7 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
         }
     }
     if (ops->marks_completion || slot->work.done.native != NULL) {
-        dynsel_queue *const queue = &slot->selection.policy->queues[slot->selection.index];
+        dynsel_queue *const queue = &policy->queues[index];
         if (ops->marks_completion || !pass(queue, slot)) {
             enter_queue(queue, slot);
         }

@@ -359,8 +359,8 @@ static attempt build_uncancelled(dynsel_opencl_entry *entry, const dynsel_kernel
     return try;
 }
 
-DYNSEL_RARE static dynsel_status build_now(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                           dynsel_opencl_kernel *built)
+dynsel_status dynsel_opencl_build_now(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                      dynsel_opencl_kernel *built)
 {
     if (built->stage == DYNSEL_OPENCL_REFUSED) {
         return fail_refused(entry, kernel, built);
@@ -385,13 +385,6 @@ DYNSEL_RARE static dynsel_status build_now(dynsel_opencl_entry *entry, const dyn
         built->stage = DYNSEL_OPENCL_BUILT;
     }
     return status;
-}
-
-dynsel_status dynsel_opencl_build(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                  dynsel_opencl_kernel *taken)
-{
-    return DYNSEL_LIKELY(taken->stage == DYNSEL_OPENCL_BUILT) ? DYNSEL_OK
-                                                              : build_now(entry, kernel, taken);
 }
 
 dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own, const dynsel_kernel *kernel)

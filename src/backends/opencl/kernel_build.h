@@ -7,14 +7,26 @@
 #define DYNSEL_BACKENDS_OPENCL_KERNEL_BUILD_H
 
 #include "backends/opencl/kernel_cache.h"
+#include "port/likely.h"
+
+/* The same for one that is not built. */
+DYNSEL_RARE dynsel_status dynsel_opencl_build_now(dynsel_opencl_entry *entry,
+                                                  const dynsel_kernel *kernel,
+                                                  dynsel_opencl_kernel *built);
 
 /*
  * Builds a taken kernel; a built kernel costs one comparison.
  *
  * Errors: DYNSEL_E_TASK (it does not compile; the compiler's log is the detail), DYNSEL_E_DEVICE.
  */
-dynsel_status dynsel_opencl_build(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                  dynsel_opencl_kernel *taken);
+static inline dynsel_status dynsel_opencl_build(dynsel_opencl_entry *entry,
+                                                const dynsel_kernel *kernel,
+                                                dynsel_opencl_kernel *taken)
+{
+    return DYNSEL_LIKELY(taken->stage == DYNSEL_OPENCL_BUILT)
+               ? DYNSEL_OK
+               : dynsel_opencl_build_now(entry, kernel, taken);
+}
 
 /* The operation `prepare` of dynsel_memory_ops. */
 dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own,

@@ -82,11 +82,6 @@ dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel
     return DYNSEL_OK;
 }
 
-void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken)
-{
-    dynsel_word_store_release(&taken->lock, 0);
-}
-
 #if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
 static void forget_trial(const dynsel_opencl_kernel *built)
 {

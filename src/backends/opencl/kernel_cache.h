@@ -17,6 +17,7 @@
 #include <dynsel/memory.h>
 
 #include "backends/opencl/device_table.h"
+#include "port/atomic.h"
 #include "port/cache_line.h"
 
 enum {
@@ -131,7 +132,11 @@ static inline bool dynsel_opencl_is_identity(const dynsel_opencl_identity *known
  */
 dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
                                         dynsel_opencl_kernel **taken);
-void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken);
+
+static inline void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken)
+{
+    dynsel_word_store_release(&taken->lock, 0);
+}
 
 /* Counts releases of device memory: a cl_mem that was set as an argument before a release may be
  * the handle of other memory now. */

@@ -29,35 +29,22 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_kernel *kernel, const char 
                                              .detail = DYNSEL_TEXT(detail)});
 }
 
-/* For the most common sizes the compiler inlines memcmp. */
-static inline bool is_equal(const unsigned char *known, const void *value, size_t bytes)
+/* Whether the kernel has this value already. For the most common sizes the compiler inlines memcmp.
+ */
+static inline bool is_set(const dynsel_opencl_set *set, uint8_t kind, const void *value,
+                          size_t bytes)
 {
+    if (set->kind != kind || set->bytes != bytes) {
+        return false; /* as for a value that was too long to remember */
+    }
     switch (bytes) {
-    case sizeof(cl_uint):
-        return memcmp(known, value, sizeof(cl_uint)) == 0;
     case sizeof(cl_ulong):
-        return memcmp(known, value, sizeof(cl_ulong)) == 0;
+        return memcmp(set->value, value, sizeof(cl_ulong)) == 0;
+    case sizeof(cl_uint):
+        return memcmp(set->value, value, sizeof(cl_uint)) == 0;
     default:
-        return memcmp(known, value, bytes) == 0;
+        return memcmp(set->value, value, bytes) == 0;
     }
-}
-
-/* Whether the kernel has this argument already; false for values that are too long to remember. */
-static inline bool is_set(const dynsel_opencl_set *set, const dynsel_argument *argument)
-{
-    if (set->kind != argument->kind) {
-        return false;
-    }
-    if (argument->kind == DYNSEL_ARGUMENT_DATA) {
-        const cl_mem memory = argument->memory->native;
-        return set->bytes != 0 && memcmp(set->value, &memory, sizeof(cl_mem)) == 0;
-    }
-    return set->bytes == argument->bytes &&
-           (argument->kind == DYNSEL_ARGUMENT_LOCAL ||
-            (argument->kind == DYNSEL_ARGUMENT_VALUE &&
-             is_equal(set->value, argument->value, argument->bytes)) ||
-            (argument->kind == DYNSEL_ARGUMENT_POINTER &&
-             memcmp(set->value, &argument->value, sizeof(argument->value)) == 0));
 }
 
 DYNSEL_RARE static dynsel_status
@@ -108,6 +95,10 @@ static DYNSEL_ASIDE dynsel_status set_uncommon(dynsel_opencl_entry *entry,
         return refuse(kernel, NULL, 0, "argument {} was not set", index);
     }
     const bool is_pointer = argument->kind == DYNSEL_ARGUMENT_POINTER;
+    if (is_pointer ? is_set(set, argument->kind, &argument->value, sizeof(argument->value))
+                   : set->kind == argument->kind && set->bytes == argument->bytes) {
+        return DYNSEL_OK;
+    }
     set->bytes = 0;
     const cl_int code =
         is_pointer
@@ -124,17 +115,18 @@ static DYNSEL_ASIDE dynsel_status set_uncommon(dynsel_opencl_entry *entry,
     return DYNSEL_OK;
 }
 
+/* Buffers and values. */
 static inline dynsel_status set_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
                                          dynsel_opencl_kernel *built,
                                          const dynsel_argument *argument, size_t index)
 {
     const bool is_data = argument->kind == DYNSEL_ARGUMENT_DATA;
-    if (!DYNSEL_LIKELY(is_data || argument->kind == DYNSEL_ARGUMENT_VALUE)) {
-        return set_uncommon(entry, kernel, built, argument, index);
-    }
     dynsel_opencl_set *const set = &built->set[index];
     const void *const value = is_data ? &argument->memory->native : argument->value;
     const size_t bytes = is_data ? sizeof(cl_mem) : argument->bytes;
+    if (is_set(set, argument->kind, value, bytes)) {
+        return DYNSEL_OK;
+    }
     set->bytes = 0;
     const cl_int code = clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
@@ -166,27 +158,34 @@ static dynsel_status set_arguments(dynsel_opencl_entry *entry, const dynsel_kern
                       "the kernel takes {} arguments, and another number was set",
                       built->argument_count);
     }
-    dynsel_status status = DYNSEL_OK;
     cl_ulong local = 0;
     /* A cl_mem that was released since may be the handle of other memory now. */
     const uint32_t releases = dynsel_word_load_acquire(&dynsel_opencl_releases);
     if (!DYNSEL_LIKELY(built->releases == releases)) {
         forget_memory(built, releases);
     }
-    for (size_t i = 0; i < launch->argument_count && status == DYNSEL_OK; i++) {
-        const dynsel_argument *const argument = &launch->arguments[i];
-        local += argument->kind == DYNSEL_ARGUMENT_LOCAL ? argument->bytes : 0;
-        if (!is_set(&built->set[i], argument)) {
+    const size_t count = launch->argument_count;
+    const dynsel_argument *argument = launch->arguments;
+    for (size_t i = 0; i < count; i++, argument++) {
+        dynsel_status status = DYNSEL_OK;
+        if (DYNSEL_LIKELY(argument->kind == DYNSEL_ARGUMENT_DATA ||
+                          argument->kind == DYNSEL_ARGUMENT_VALUE)) {
             status = set_argument(entry, kernel, built, argument, i);
+        } else {
+            local += argument->kind == DYNSEL_ARGUMENT_LOCAL ? argument->bytes : 0;
+            status = set_uncommon(entry, kernel, built, argument, i);
+        }
+        if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            return status;
         }
     }
     /* Checked here, because some drivers return the code of a lost device. */
-    if (status == DYNSEL_OK && built->local_bytes != 0 && local > built->local_bytes) {
+    if (local != 0 && built->local_bytes != 0 && local > built->local_bytes) {
         return refuse(kernel, NULL, CL_OUT_OF_RESOURCES,
                       "the device has {} bytes of local memory left for arguments",
                       built->local_bytes);
     }
-    return status;
+    return DYNSEL_OK;
 }
 
 DYNSEL_RARE static dynsel_status fail_launch(dynsel_opencl_entry *entry,
