@@ -165,8 +165,8 @@ static dynsel_status set_arguments(dynsel_opencl_entry *entry, const dynsel_kern
         forget_memory(built, releases);
     }
     const size_t count = launch->argument_count;
-    const dynsel_argument *argument = launch->arguments;
-    for (size_t i = 0; i < count; i++, argument++) {
+    for (size_t i = 0; i < count; i++) {
+        const dynsel_argument *const argument = &launch->arguments[i];
         dynsel_status status = DYNSEL_OK;
         if (DYNSEL_LIKELY(argument->kind == DYNSEL_ARGUMENT_DATA ||
                           argument->kind == DYNSEL_ARGUMENT_VALUE)) {
