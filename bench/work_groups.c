@@ -50,6 +50,19 @@ KERNEL(sum, "",
        "for (int k = (int)get_local_size(0) / 2; k > 0; k /= 2) { barrier(CLK_LOCAL_MEM_FENCE);"
        " if (a < k) part[a] += part[a + k]; }"
        "if (a == 0) out[get_group_id(0)] = part[0];");
+KERNEL(smooth, "",
+       "local float near[1024 + 2]; const int a = (int)get_local_id(0), w = (int)get_local_size(0);"
+       "const int last = (int)get_global_size(0) - 1; near[a + 1] = in[i];"
+       "if (a == 0) near[0] = in[x > 0 ? x - 1 : 0];"
+       "if (a == w - 1) near[w + 1] = in[x < last ? x + 1 : last];"
+       "barrier(CLK_LOCAL_MEM_FENCE); out[i] = near[a] + near[a + 1] + near[a + 2];");
+KERNEL(count_equal, "",
+       "local int bins[64]; const int a = (int)get_local_id(0), w = (int)get_local_size(0);"
+       "for (int k = a; k < 64; k += w) bins[k] = 0;"
+       "barrier(CLK_LOCAL_MEM_FENCE); atomic_inc(&bins[(int)in[i] * 7 + x & 63]);"
+       "barrier(CLK_LOCAL_MEM_FENCE);"
+       "for (int k = a; k < 64; k += w) if (bins[k] != 0)"
+       " atomic_add((global int *)out + k, bins[k]);");
 KERNEL(product, "",
        "float v = 0; for (int k = 0; k < columns; k++)"
        " v += in[(size_t)y * columns + k] * in[(size_t)k * columns + x]; out[i] = v;");
@@ -69,6 +82,8 @@ static const group_case cases[] = {
     {"triad, multiple of 59049", &triad, 59049, 1, 1, false},
     {"polynomial", &polynomial, 1, 1, 1, false},
     {"sum with local memory", &sum, 1, 1, 1, true},
+    {"smoothing with local memory", &smooth, 1, 1, 1, true},
+    {"counting in local memory", &count_equal, 1, 1, 1, true},
     {"triad, rows of 4096", &triad, 4096, 0, 2, false},
     {"triad, rows of 100", &triad, 100, 0, 2, false},
     {"triad, rows of 17", &triad, 17, 0, 2, false},
@@ -90,7 +105,8 @@ static const group_case cases[] = {
 /* In OpenCL's order. */
 typedef struct group_size {
     size_t local[3]; /* 0: the driver's choice */
-    double ns;
+    double ns;       /* by hand */
+    double given_ns; /* the size given to command groups */
 } group_size;
 
 typedef struct group_device {
@@ -103,6 +119,7 @@ typedef struct group_device {
     dynsel_accessor out;
     const group_case *what;
     dynsel_range range;
+    dynsel_range local; /* no dimensions: the library chooses */
     cl_int columns;
 } group_device;
 
@@ -130,12 +147,17 @@ static dynsel_status launch_group(dynsel_handler *handler, void *args)
     dynsel_set_arg_accessor(handler, 0, &d->in);
     dynsel_set_arg_accessor(handler, 1, &d->out);
     dynsel_set_arg_value(handler, 2, &d->columns, sizeof d->columns);
-    return dynsel_parallel_for(handler, d->what->kernel, d->range, NULL, NULL);
+    return dynsel_parallel_for(handler, d->what->kernel, d->range,
+                               d->local.dimensions != 0 ? &d->local : NULL, NULL);
 }
 
-/* Nanoseconds of one launch, of several one after another. */
-static double time_groups(group_device *d)
+/* Nanoseconds of one launch, of several one after another. size: NULL: the library chooses. */
+static double time_groups(group_device *d, const group_size *size)
 {
+    d->local.dimensions = size != NULL ? d->range.dimensions : 0;
+    for (uint32_t i = 0; i < d->local.dimensions; i++) {
+        d->local.size[i] = size->local[d->local.dimensions - 1 - i];
+    }
     const uint64_t began = measure_now_ns();
     bool good = true;
     for (int i = 0; i < LAUNCHES; i++) {
@@ -178,7 +200,7 @@ static bool is_tried(const group_device *d, size_t size, size_t count)
            (is_power_of_two(size) || is_power_of_two(count / size) || size == count || size >= 32);
 }
 
-/* Writes the driver's choice, and sizes that divide the range. Returns how many. */
+/* Writes sizes that divide the range. Returns how many. */
 static unsigned list_sizes(const group_device *d, size_t most_items)
 {
     const uint32_t dimensions = d->range.dimensions;
@@ -186,7 +208,6 @@ static unsigned list_sizes(const group_device *d, size_t most_items)
     const size_t y_count = dimensions > 1 ? d->range.size[dimensions - 2] : 1;
     const size_t z_count = dimensions > 2 ? d->range.size[0] : 1;
     unsigned count = 0;
-    sizes[count++] = (group_size){.local = {0}};
     for (size_t x = 1; x <= x_count && x <= most_items; x++) {
         for (size_t y = 1; is_tried(d, x, x_count) && y <= y_count && x * y <= most_items; y++) {
             for (size_t z = 1; y_count % y == 0 && z <= z_count && x * y * z <= most_items; z++) {
@@ -200,13 +221,28 @@ static unsigned list_sizes(const group_device *d, size_t most_items)
     return count;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare(double a, double b)
 {
-    const double difference = ((const group_size *)a)->ns - ((const group_size *)b)->ns;
-    return difference < 0 ? -1 : difference > 0 ? 1 : 0;
+    return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/* Sorts the sizes by time, after a short look at each; returns how many the device can run. */
+static int by_time(const void *a, const void *b)
+{
+    return compare(((const group_size *)a)->ns, ((const group_size *)b)->ns);
+}
+
+static int by_given_time(const void *a, const void *b)
+{
+    return compare(((const group_size *)a)->given_ns, ((const group_size *)b)->given_ns);
+}
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Sorts the sizes by their time by hand, after a short look at each; returns how many the device
+ * can run. */
 static unsigned screen(group_device *d, cl_kernel kernel, unsigned count)
 {
     unsigned kept = 0;
@@ -244,62 +280,75 @@ static cl_kernel build(group_device *d, cl_program *program, size_t *most_items)
     return kernel;
 }
 
-/* The fastest sizes, the driver's choice and the library's in turn, so that noise hits each. */
+/* The nanoseconds of one launch with the library's choice and the driver's. */
+typedef struct chosen {
+    double library;
+    double driver; /* by hand; negative: it cannot choose */
+} chosen;
+
+/* The fastest sizes, the driver's choice and the library's in turn, so that noise hits each. The
+ * sizes are also given to command groups, so that a difference to these is one of the choice. */
+static chosen compare_choices(group_device *d, cl_kernel kernel, unsigned fastest,
+                              unsigned repetitions)
+{
+    const group_size drivers = {.local = {0}};
+    for (unsigned i = 0; i < SETTLING; i++) {
+        (void)time_groups(d, NULL);
+    }
+    chosen c = {.library = time_groups(d, NULL), .driver = time_by_hand(d, kernel, &drivers)};
+    for (unsigned k = 0; k < fastest; k++) {
+        sizes[k].given_ns = time_groups(d, &sizes[k]);
+    }
+    for (unsigned i = 0; i < repetitions; i++) {
+        c.library = lesser(c.library, time_groups(d, NULL));
+        for (unsigned k = 0; k < fastest; k++) {
+            sizes[k].ns = lesser(sizes[k].ns, time_by_hand(d, kernel, &sizes[k]));
+            sizes[k].given_ns = lesser(sizes[k].given_ns, time_groups(d, &sizes[k]));
+        }
+        c.driver = lesser(c.driver, time_by_hand(d, kernel, &drivers));
+    }
+    return c;
+}
+
+static void report(const group_device *d, const group_size *best, chosen c, const char *name)
+{
+    char subject[128];
+    (void)snprintf(subject, sizeof subject, "%.7s, %s", name, d->what->name);
+    report_add(&(report_row){.table = "work-groups",
+                             .subject = subject,
+                             .resources = 1,
+                             .threads = 1,
+                             .reference = best->given_ns,
+                             .measured = c.library,
+                             .overlap = -1,
+                             .limit = best->given_ns * MOST_TIMES_BEST});
+    printf("    best %zu x %zu x %zu, by hand %.1f ns", best->local[0], best->local[1],
+           best->local[2], best->ns);
+    if (c.driver >= 0) {
+        printf(", driver %.2f of it\n", c.driver / best->ns);
+    } else {
+        printf(", the driver cannot choose\n");
+    }
+}
+
 static void measure(group_device *d, const group_case *c, size_t items, const char *name,
                     unsigned repetitions)
 {
     enum { FASTEST = 4 };
     cl_program program = NULL;
     size_t most_items = 0;
-    char subject[128];
     d->what = c;
     d->range = range_of(c, items);
     d->columns = (cl_int)d->range.size[d->range.dimensions - 1];
     const cl_kernel kernel = build(d, &program, &most_items);
     const unsigned count = screen(d, kernel, list_sizes(d, most_items));
     report_check(count != 0, "no size of a work-group is possible");
-    const group_size drivers = {.local = {0}};
-    const bool driver_chooses = time_by_hand(d, kernel, &drivers) >= 0;
-    for (unsigned i = 0; i < SETTLING; i++) {
-        (void)time_groups(d);
-    }
-    double driver = 0, chosen = time_groups(d);
     const unsigned fastest = count < FASTEST ? count : (unsigned)FASTEST;
-    for (unsigned i = 0; i < repetitions; i++) {
-        double ns = time_groups(d);
-        chosen = ns < chosen ? ns : chosen;
-        for (unsigned k = 0; k < fastest; k++) {
-            ns = time_by_hand(d, kernel, &sizes[k]);
-            sizes[k].ns = ns < sizes[k].ns ? ns : sizes[k].ns;
-        }
-        if (driver_chooses) {
-            ns = time_by_hand(d, kernel, &drivers);
-            driver = i == 0 || ns < driver ? ns : driver;
-        }
-    }
-    qsort(sizes, fastest, sizeof sizes[0], by_time);
+    const chosen times = compare_choices(d, kernel, fastest, repetitions);
+    qsort(sizes, fastest, sizeof sizes[0], by_given_time);
     (void)clReleaseKernel(kernel);
     (void)clReleaseProgram(program);
-    (void)snprintf(subject, sizeof subject, "%.7s, %s", name, c->name);
-    report_add(&(report_row){.table = "work-groups",
-                             .subject = subject,
-                             .resources = 1,
-                             .threads = 1,
-                             .reference = sizes[0].ns,
-                             .measured = chosen,
-                             .overlap = -1,
-                             .limit = sizes[0].ns * MOST_TIMES_BEST});
-    printf("    best ");
-    if (sizes[0].local[0] == 0) {
-        printf("the driver's choice");
-    } else {
-        printf("%zu x %zu x %zu", sizes[0].local[0], sizes[0].local[1], sizes[0].local[2]);
-    }
-    if (driver_chooses) {
-        printf(", driver %.2f of it\n", driver / sizes[0].ns);
-    } else {
-        printf(", the driver cannot choose\n");
-    }
+    report(d, &sizes[0], times, name);
 }
 
 static void open_buffer(group_device *d, int i, float *data, size_t items)
@@ -357,8 +406,9 @@ void bench_work_groups(uint32_t items, unsigned repetitions)
     }
     (void)snprintf(title, sizeof title,
                    "One of %d launches over about %u work-items, with the work-group size that the "
-                   "library chooses.\nBy hand: the fastest of the sizes that divide the range. The "
-                   "fastest samples count; the budget is\n5 %% more.",
+                   "library chooses.\nBest: with the fastest of the sizes that divide the range, "
+                   "given to the same command groups. The\nfastest samples count; the budget is 5 "
+                   "%% more.",
                    LAUNCHES, items);
     report_table(title, "best ns");
     for (size_t i = 0; i < count; i++) {

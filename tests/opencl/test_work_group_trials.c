@@ -150,6 +150,11 @@ static cl_ulong prefers_many(const fake_launch *launch)
 
 static cl_ulong hardly_prefers_tall(const fake_launch *launch)
 {
+    return launch->local[0] == 4 ? 98 * US : 100 * US;
+}
+
+static cl_ulong slightly_prefers_tall(const fake_launch *launch)
+{
     return launch->local[0] == 4 ? 96 * US : 100 * US;
 }
 
@@ -252,6 +257,14 @@ static void usual_size_stays_where_others_are_hardly_faster(void **state)
     launch_often(GPU, DYNSEL_RANGE_2D(1024, 1024), ENOUGH);
     assert_true(trials > 8); /* those that are near are tried again */
     assert_local(launch(GPU, DYNSEL_RANGE_2D(1024, 1024)), 256, 1, 1);
+}
+
+static void slightly_faster_size_is_chosen(void **state)
+{
+    (void)state;
+    time_of_launch = slightly_prefers_tall;
+    launch_often(GPU, DYNSEL_RANGE_2D(1024, 1024), ENOUGH);
+    assert_local(launch(GPU, DYNSEL_RANGE_2D(1024, 1024)), 4, 64, 1);
 }
 
 static void noise_does_not_mislead(void **state)
@@ -418,6 +431,7 @@ int main(void)
         TRIALS(equal_sizes_are_one),
         TRIALS(no_size_exceeds_the_most_of_the_kernel),
         TRIALS(usual_size_stays_where_others_are_hardly_faster),
+        TRIALS(slightly_faster_size_is_chosen),
         TRIALS(noise_does_not_mislead),
         TRIALS(sizes_near_the_best_are_tried_again),
         TRIALS(short_kernel_is_tried_once),

@@ -14,7 +14,7 @@ enum {
     OTHER_RANGES = 64, /* so many over other ranges in a row: trials begin anew with the latest */
     ROUNDS = 3,
     NEAR_PARTS = 4,           /* sizes within one part in this many of the best are tried again */
-    WORTH_PARTS = 20,         /* a size has to be faster by one part in this many to be chosen */
+    WORTH_PARTS = 40,         /* a size has to be faster by one part in this many to be chosen */
     NO_LOCAL_BYTES = 4,       /* NVIDIA's driver 580 tells 1 for kernels without local memory */
     SHORTEST_NS = 20 * 1000u, /* shorter kernels cost less than their enqueue, or little more */
     UNKNOWN = UINT32_MAX
