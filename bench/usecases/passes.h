@@ -33,9 +33,9 @@ extern const char *passes_only;
 /* A piece of work of the pass that runs goes to this resource. */
 void passes_count(uint32_t resource);
 
-/* Prints a table, and how many pieces each policy gave to each resource, and adds rows to the CSV file. The best single resource, whose share is given
- * for the first passes, with all that a policy tries, and for later ones, is that with the least
- * time for all passes. */
+/* Prints a table, and how many pieces each policy gave to each resource, and adds rows to the CSV
+ * file. The best single resource, whose share is given for the first passes, with all that a policy
+ * tries, and for later ones, is that with the least time for all passes. */
 void passes_measure(const passes_work *work, const resources *r, uint32_t passes);
 
 #endif
