@@ -82,12 +82,15 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     read and write there at any time, also what was written later. Memory inside the library is
  *     not used again then: CONFIG_DYNSEL_MAX_BUFFERS loses a place. A worker that has
  *     returned uses the memory no longer; a buffer that is ended after that is not concerned.
- * May block: while results are copied back.
+ * May block: while results are copied back; and until the end of each command group that has used
+ *     it is known to the library, where later ones that were ordered after it are complete: another
+ *     thread is telling it, or the device has not told it yet.
  * Context: any thread.
  * Cost: a check of each command group that used the buffer and was not known to be complete when
  *     later ones were ordered after it, and of each memory domain; three short locks, one more for
- *     each copy; while work seems to use it, that of dynsel_progress() too; while workers run work
- *     that was given up, linear in CONFIG_DYNSEL_MAX_IN_FLIGHT.
+ *     each copy; for each command group that is not known to be complete then, that of
+ *     dynsel_submission_poll() and a lock more; while workers run work that was given up, linear in
+ *     CONFIG_DYNSEL_MAX_IN_FLIGHT.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
 
@@ -99,7 +102,8 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
  * Errors: DYNSEL_E_BUSY, DYNSEL_E_STALE, DYNSEL_E_INVALID and DYNSEL_E_IN_TASK as
  *     dynsel_buffer_deinit(). With DYNSEL_E_DEPENDENCY the buffer is gone, and a resource that was
  *     given up may still use its memory, as described there.
- * May block: while a copy to the host runs that an earlier use began.
+ * May block: while a copy to the host runs that an earlier use began; and for ends of command groups
+ *     that are not known yet, as dynsel_buffer_deinit().
  * Context: any thread.
  * Cost: as dynsel_buffer_deinit() of a buffer that no device has written.
  * Source: SYCL 2020, 4.7.2 "Buffers", set_final_data(nullptr) and set_write_back(false).

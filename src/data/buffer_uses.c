@@ -170,7 +170,8 @@ static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
     return 0;
 }
 
-static uint32_t find_user(dynsel_buffer_record *record, uint32_t domain)
+/* The last writer, or a reader since. */
+static uint32_t find_last_user(const dynsel_buffer_record *record, uint32_t domain)
 {
     if (is_user_in(record, record->writer, domain)) {
         return record->writer;
@@ -180,12 +181,23 @@ static uint32_t find_user(dynsel_buffer_record *record, uint32_t domain)
             return record->readers[i];
         }
     }
-    return find_former(record, domain);
+    return 0;
 }
 
-bool dynsel_buffer_in_use(dynsel_buffer_record *record)
+/* Each user came behind all before it, so their ends follow from that of the last ones: unless one
+ * failed, which may be before the work that it depends on has ended. */
+static bool implies_end(const dynsel_buffer_record *record, uint32_t former)
 {
-    return find_user(record, ANY_DOMAIN) != 0;
+    return dynsel_word_load_relaxed(&record->failures.known) == 0 && former != 0 &&
+           dynsel_stage_of(former - 1) == DYNSEL_STAGE_STARTED;
+}
+
+uint32_t dynsel_buffer_user(dynsel_buffer_record *record, bool *has_ended)
+{
+    const uint32_t last = find_last_user(record, ANY_DOMAIN);
+    const uint32_t former = last == 0 ? find_former(record, ANY_DOMAIN) : 0;
+    *has_ended = implies_end(record, former);
+    return last != 0 ? last : former;
 }
 
 #if CONFIG_DYNSEL_TIME_LIMITS
@@ -248,5 +260,6 @@ bool dynsel_buffer_is_held(const dynsel_buffer_record *record, uint32_t token)
 
 uint32_t dynsel_user_of(dynsel_buffer_record *record, uint32_t domain)
 {
-    return find_user(record, domain);
+    const uint32_t last = find_last_user(record, domain);
+    return last != 0 ? last : find_former(record, domain);
 }

@@ -251,8 +251,10 @@ void dynsel_users_replaced(dynsel_buffer_record *record);
 /* Under the lock: all earlier work of the slot is over. */
 void dynsel_users_forget(dynsel_uses *uses);
 
-/* Under the lock: whether work that is not over uses the buffer. */
-bool dynsel_buffer_in_use(dynsel_buffer_record *record);
+/* Under the lock: token + 1 of work that uses the buffer and is not over; 0: none. has_ended: out,
+ * whether it has ended all the same, on its device, because later work that came behind it is over:
+ * only its queue has not seen that yet. */
+uint32_t dynsel_buffer_user(dynsel_buffer_record *record, bool *has_ended);
 
 #if CONFIG_DYNSEL_TIME_LIMITS
 /* Under the lock: the work was given up. A resource that is polled, and never asked again, may use

@@ -21,6 +21,7 @@
 #include "submission/pending.h"
 #include "submission/queue.h"
 #include "submission/request.h"
+#include "submission/wait_until.h"
 
 /* The use of the buffer that is being ended, by the host. One buffer at a time. */
 static dynsel_uses last_use;
@@ -37,22 +38,46 @@ static void forget(void)
 void (*const dynsel_fork_ends_of_buffers)(void) = forget;
 #endif
 
-/* Makes the handles of the buffer stale. DYNSEL_E_BUSY: it is in use. */
-static dynsel_status hide(dynsel_buffer buffer, dynsel_buffer_record **found)
+/* Work that uses the buffer, as dynsel_buffer_user() says. */
+typedef struct user {
+    uint32_t number; /* token + 1 */
+    bool has_ended;
+} user;
+
+/* Makes the handles of the buffer stale. DYNSEL_E_BUSY: it is in use, by `found_user`. */
+static dynsel_status hide(dynsel_buffer buffer, dynsel_buffer_record **found, user *found_user)
 {
     dynsel_status status = DYNSEL_OK;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = dynsel_buffer_find(buffer);
     if (record == NULL) {
         status = DYNSEL_E_STALE;
-    } else if (dynsel_buffer_in_use(record)) {
-        status = DYNSEL_E_BUSY;
     } else {
+        found_user->number = dynsel_buffer_user(record, &found_user->has_ended);
+        status = found_user->number != 0 ? DYNSEL_E_BUSY : DYNSEL_OK;
+    }
+    if (status == DYNSEL_OK) {
         dynsel_buffer_hide(record);
         *found = record;
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
     return status;
+}
+
+/* Whether the work is over. Who waited for the last users of a buffer need not have looked at those
+ * before them: these may be in a queue whose head goes on, another thread may be taking them off,
+ * or their device may tell their ends later. What has ended for sure is waited for. */
+static bool is_over(const user *which)
+{
+    const uint32_t token = which->number - 1;
+    if (!dynsel_pending_ref(token)) {
+        return true;
+    }
+    dynsel_slot *const slot = dynsel_slot_of_token(token);
+    const dynsel_status status =
+        dynsel_wait_until(slot, which->has_ended ? DYNSEL_WAIT_FOREVER : DYNSEL_DO_NOT_WAIT);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return status == DYNSEL_OK;
 }
 
 /* Under both locks; releases the memory lock meanwhile. Waits only for copies to the host, because
@@ -183,10 +208,10 @@ static dynsel_status take(ending *e, const dynsel_buffer *buffer)
     if (dynsel_must_not_wait()) {
         return DYNSEL_REFUSE_TO_WAIT(e->function, "end buffers outside of task functions");
     }
-    dynsel_status status = hide(*buffer, &e->record);
-    if (status == DYNSEL_E_BUSY) {
-        dynsel_progress(); /* polls work that may have ended */
-        status = hide(*buffer, &e->record);
+    user found = {.number = 0};
+    dynsel_status status = hide(*buffer, &e->record, &found);
+    while (status == DYNSEL_E_BUSY && is_over(&found)) {
+        status = hide(*buffer, &e->record, &found);
     }
     if (status == DYNSEL_E_BUSY) {
         return DYNSEL_FAIL_IN(e->function, DYNSEL_E_BUSY,
