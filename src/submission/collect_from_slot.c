@@ -97,7 +97,11 @@ static bool ends_quietly(const dynsel_slot *slot)
 {
     const dynsel_work *const work = &slot->work;
     const dynsel_backend_ops *const ops = work->where->backend->ops;
-    const bool is_single = !CONFIG_DYNSEL_REPEAT || work->run == (uint8_t)DYNSEL_ONLY_RUN;
+#if CONFIG_DYNSEL_REPEAT
+    const bool is_single = work->run == (uint8_t)DYNSEL_ONLY_RUN;
+#else
+    const bool is_single = true;
+#endif
     return ops->wait != NULL && !ops->marks_completion && is_single &&
            (work->wants & DYNSEL_TASK_TIME) == 0 && work->error.status == DYNSEL_OK &&
            dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING &&
