@@ -88,10 +88,27 @@ static uint64_t end(current_run outer)
     return spent_ns;
 }
 
+void simulated_change_end(simulated_event *event, const dynsel_simulated_device *device,
+                          uint64_t end_ns)
+{
+    event->end_ns = end_ns;
+    event->seen_ns = end_ns + device->latency_ns;
+    event->fails = is_lost_at(device, end_ns);
+    simulated_move_event(event);
+}
+
 /* Puts a run behind all others of the device, and behind `after_ns`. */
 static void enqueue(dynsel_simulated_device *device, simulated_event *event, uint64_t after_ns,
                     uint64_t run_ns)
 {
+    if (simulated_shares_processors(device)) {
+        event->alone_ns = run_ns;
+        event->after_ns = after_ns;
+        simulated_run_on_processors(device, event);
+        device->pieces++;
+        simulated_enter_event(event);
+        return;
+    }
     event->begin_ns = simulated_later(simulated_later(dynsel_now_ns(), device->free_ns), after_ns);
     event->end_ns = event->begin_ns + run_ns;
     event->seen_ns = event->end_ns + device->latency_ns;
@@ -136,13 +153,17 @@ static dynsel_status start_in_caller(dynsel_backend *backend, dynsel_work *work)
     if (is_lost_at(device, dynsel_now_ns())) {
         return fail(device, DYNSEL_E_OUT_OF_SERVICE, "the device is lost");
     }
+    simulated_event *event = simulated_take_event();
+    if (event == NULL) {
+        return DYNSEL_E_AGAIN;
+    }
     const current_run outer = begin(device);
     dynsel_work_call(work);
     const uint64_t spent_ns = end(outer);
-    simulated_advance_to(dynsel_now_ns() + device->submit_ns + spent_ns);
-    device->free_ns = dynsel_now_ns();
-    device->busy_ns += spent_ns;
-    device->pieces++;
+    simulated_advance_to(dynsel_now_ns() + device->submit_ns);
+    enqueue(device, event, 0, spent_ns);
+    simulated_advance_to(event->end_ns);
+    simulated_free_event(event);
     return DYNSEL_OK;
 }
 
@@ -360,6 +381,7 @@ static dynsel_status describe(dynsel_backend *backend, const void *handle, dynse
     it->vendor = "simulator";
     it->name = name_of(backend, handle);
     it->driver = "1";
+    it->processors = device->threads;
     it->aspects = device->aspects;
     return DYNSEL_OK;
 }

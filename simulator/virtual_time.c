@@ -38,6 +38,7 @@ void simulated_restart_time(void)
     used = 0;
     freed = NULL;
     waiting = 0;
+    simulated_restart_processors();
 }
 
 void simulated_advance_to(uint64_t ns)
@@ -121,8 +122,18 @@ void simulated_enter_event(simulated_event *event)
     sort_in(waiting);
 }
 
+void simulated_move_event(simulated_event *event)
+{
+    if (event->place != 0) {
+        sort_in(event->place);
+    }
+}
+
 void simulated_free_event(simulated_event *event)
 {
+    if (event->shares) {
+        simulated_leave_processors(event);
+    }
     leave_heap(event);
     event->next = freed;
     freed = event;

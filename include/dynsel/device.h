@@ -29,6 +29,8 @@ typedef struct dynsel_device {
     const char *name;          /**< the device's own name */
     const char *driver;        /**< the version of its driver; empty if there is none */
     dynsel_aspect_set aspects; /**< its aspects, as reported by its driver */
+    uint32_t processors;       /**< of the host, that it computes on at a time: 1 for a thread; 0:
+                                    none, or not known */
 } dynsel_device;
 
 /**

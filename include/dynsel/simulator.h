@@ -17,6 +17,7 @@
  * of any work.
  *
  * A device does its work in the order of the submits, and beside that one transfer after the other.
+ * Devices that are processors of the host may share them: see dynsel_simulated_share().
  */
 #ifndef DYNSEL_SIMULATOR_H
 #define DYNSEL_SIMULATOR_H
@@ -47,6 +48,8 @@ typedef struct dynsel_simulated_device {
     dynsel_simulated_kind kind;
     dynsel_aspect_set aspects; /**< what dynsel_device() says, DYNSEL_ASPECT_BIT() of each */
     uint32_t memory;     /**< of a queue: devices of one number share their memory; 0: the host's */
+    uint32_t threads;    /**< that compute on the host's processors, see dynsel_simulated_share();
+                            0: none */
     uint64_t submit_ns;  /**< what a submit takes of the caller's time */
     uint64_t latency_ns; /**< from the end of work until the program can see it; not of a caller */
     uint64_t transfer_ns; /**< each transfer to or from its memory, and for each MiB */
@@ -104,6 +107,19 @@ void dynsel_simulated_pass(uint64_t until_ns);
  * Context: the program's thread. Cost: constant.
  */
 dynsel_simulated_device *dynsel_simulated_running(void);
+
+/**
+ * Says how many processors the host has. While devices with `threads` that have work have more of
+ * them in all, their runs take longer: with 3 threads on 2 processors, 1.5 times as long. Transfers
+ * and the program itself use no processor here. A transfer that comes behind such a run begins when
+ * that was to end at the transfer's submit.
+ *
+ * processor_count: 0: as many as there are threads, as without this call.
+ * Context: the program's thread, before any work; dynsel_simulated_restart() sets it back to 0.
+ * Cost: constant; then a submit to such a device is linear in the work that they have.
+ * Errors: none.
+ */
+void dynsel_simulated_share(uint32_t processor_count);
 
 /**
  * Sets the time back to 1 ns: for another run in the same process. Before it, the program ends all

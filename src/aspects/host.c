@@ -20,5 +20,6 @@ dynsel_status dynsel_describe_host(dynsel_backend *backend, const void *handle,
     (void)handle;
     device->type = "host";
     device->aspects = aspects;
+    device->processors = 1;
     return DYNSEL_OK;
 }

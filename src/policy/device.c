@@ -37,7 +37,8 @@ dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dy
                               .type = text_or_empty(found.type),
                               .name = text_or_empty(found.name),
                               .driver = text_or_empty(found.driver),
-                              .aspects = found.aspects};
+                              .aspects = found.aspects,
+                              .processors = found.processors};
     return DYNSEL_OK;
 }
 

@@ -136,6 +136,48 @@ static void device_works_in_order_and_beside_others(void **state)
     leave();
 }
 
+/* For 1 us one of them has both processors alone, for 148.5 us they have three threads, and what
+ * is left then takes 1 us. */
+static void devices_share_processors(void **state)
+{
+    (void)state;
+    (void)memset(&chosen, 0, sizeof chosen);
+    dynsel_simulated_share(2);
+    devices[OTHER].threads = 2;
+    devices[HOST].threads = 1;
+    const dynsel_options options = {.resources = &resources[OTHER], .count = 2};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&chosen.turns, &options, 0));
+    for (int i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&chosen.policy, &task, NULL));
+    }
+    assert_int_equal(devices[OTHER].free_ns, 1 + 154 * US + US / 2);
+    wait_for_all();
+    assert_int_equal(devices[OTHER].free_ns, 1 + 154 * US + US / 2);
+    assert_int_equal(devices[HOST].free_ns, 1 + 155 * US + US / 2);
+    assert_int_equal(devices[OTHER].busy_ns, 149 * US + US / 2);
+    assert_int_equal(devices[HOST].busy_ns, 149 * US + US / 2);
+    leave();
+}
+
+/* Its runs leave the processors to the other device. */
+static void lost_device_shares_no_processors(void **state)
+{
+    (void)state;
+    dynsel_simulated_share(2);
+    devices[OTHER].threads = 2;
+    devices[OTHER].lost_ns = 50 * US;
+    devices[HOST].threads = 1;
+    use(OTHER);
+    assert_status(DYNSEL_OK, dynsel_submit(&chosen.policy, &task, NULL));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(dynsel_get_submission_group(&chosen.policy)));
+    leave();
+    use(HOST);
+    const uint64_t before = dynsel_now_ns();
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&chosen.policy, &task));
+    assert_int_equal(dynsel_now_ns() - before, (1 + 100 + 2) * US);
+    leave();
+}
+
 /* A program that only asks gets to the end, too. */
 static void polling_is_waiting(void **state)
 {
@@ -364,6 +406,8 @@ int main(void)
         TEST_SET_UP(work_takes_submit_run_and_latency),
         TEST_SET_UP(caller_is_blocked),
         TEST_SET_UP(device_works_in_order_and_beside_others),
+        TEST_SET_UP(devices_share_processors),
+        TEST_SET_UP(lost_device_shares_no_processors),
         TEST_SET_UP(polling_is_waiting),
         TEST_SET_UP(polling_goes_on_to_next_end),
         TEST_SET_UP(first_run_compiles),

@@ -120,5 +120,6 @@ dynsel_status dynsel_opencl_describe(dynsel_backend *backend, const void *handle
     device->driver = entry->driver_version;
     device->type = dynsel_opencl_type_name(entry->type);
     device->aspects = entry->aspects;
+    device->processors = (entry->type & CL_DEVICE_TYPE_CPU) != 0 ? entry->compute_units : 0;
     return DYNSEL_OK;
 }
