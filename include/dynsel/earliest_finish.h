@@ -25,6 +25,15 @@
  *   unless there are times on both sides.
  * - The time of copies is learned for each resource. Data that are used again are worth moving
  *   once: a choice counts the uses that are expected before the program writes the data anew.
+ * - The processors of the host are shared: OpenCL devices that are processors use as many as they
+ *   have compute units, and threads and the inline host one each (dynsel_device.processors). No
+ *   predicted end there is earlier than that of all that is queued on the processors and of the
+ *   work itself, spread over all of them. So a thread gets work beside a busy device only where it
+ *   does more with its one processor than the device would, on a host of many processors nearly
+ *   twice as much. Times are learned as if nothing else had run on the processors.
+ * - Data that other work uses next on another resource wait for a hand-over there, so that short
+ *   work stays where they are used. Where uses take on average less than half of a hand-over and a
+ *   copy, and pieces read what others wrote, all data stay on one resource.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
  *   often as they are updated. Where they wait for their turn there, a choice compares when each
  *   resource will be done with its queue and with all updates that are expected of the data there:
@@ -125,6 +134,7 @@ typedef union dynsel_finish_resource {
         dynsel_word usual_ns;    /* the mean run of work whose data are used again; 0: none yet */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
         dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
+        dynsel_word processors;     /* of the host, that it computes on; 0: on none */
     } is;
     unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : 32];
 } dynsel_finish_resource;
@@ -147,8 +157,11 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word untracked;    /* work that found no entry */
     dynsel_word one_by_one;   /* how many submits in a row found no unfinished work, up to 255 */
     dynsel_word data_home;    /* the resource with the least usual_ns, and 1; 0: none yet */
+    dynsel_word gathers;      /* 1: data that exchange results stay together there */
     dynsel_word submitted_at; /* the last submit, in ticks */
     dynsel_word submitted_to; /* its resource, and 1; 0: none yet */
+    dynsel_word processors;   /* of the host */
+    dynsel_word host_share;   /* one of them, in 65536ths of all */
     dynsel_word blocking[2];  /* a bit for each resource: its work is complete when the submit
                                 returns */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -178,9 +191,9 @@ typedef struct dynsel_earliest_finish_policy {
  * shortest queue; see dynsel_earliest_finish_untracked().
  *
  * What the policy does not know, it assumes: that a resource does one piece of work after the
- * other; that OpenCL devices that are processors use all of the host's, so that threads of the host
- * wait for them, and they for the mean of the threads; and that work on other resources does not
- * slow down each other.
+ * other; that a device which does not say how many processors of the host it uses, uses all of
+ * them; that the host has as many processors as the largest such device has compute units, or one
+ * more than there are threads; and that work on other resources does not slow down each other.
  *
  * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
  * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4

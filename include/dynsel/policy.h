@@ -69,6 +69,7 @@ typedef struct dynsel_data_outlook {
                                  that chose it; UINT32_MAX: this work writes none */
     bool comes_behind;      /**< some of the data are in the memory of a device alone, and copies
                                  from there come behind what is queued on it */
+    bool follows;           /**< it reads data that other work wrote, and does not write them */
     uint64_t work_items;    /**< of the kernel that it launches; 0: it launches none */
     uint64_t end_ns;      /**< out: when the policy predicts that this work ends; 0: it does not */
     uint64_t expected_ns; /**< in and out: for how long the policy expects `updates_ahead` to keep

@@ -44,8 +44,10 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_RESOURCE_NAME = 2, /**< piece: the resource's index in the policy */
     DYNSEL_TRACE_BACKEND_NAME = 3,  /**< the same, of the resource's backend */
     DYNSEL_TRACE_KIND_NAME = 4,     /**< piece: the kind, as in DYNSEL_TRACE_CHOICE */
-    DYNSEL_TRACE_RESOURCE = 5,      /**< piece: the index; words: 0 bits of dynsel_trace_nature; 1
-                                    timing_ns of the backend; 2, 3 the aspects */
+    DYNSEL_TRACE_RESOURCE = 5,      /**< piece: the index; words: 0 bits of dynsel_trace_nature, and
+                                    from bit 16 on the processors of the host that it computes on,
+                                    at most 65535 (dynsel_device.processors); 1 timing_ns of the
+                                    backend; 2, 3 the aspects */
     DYNSEL_TRACE_KIND = 6,   /**< first use of a kind; piece: the kind; words: 0, 1 the task's id
                                     or its function's address; 2 bits of dynsel_trace_identity; 3
                                     how many key words */
@@ -136,7 +138,7 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_END_BUFFER = 41,
     /** What the policy saw of the data, behind DYNSEL_TRACE_READY, if any of it is not 0; for
      * dynsel-replay. words: 0, 1 `expected_ns` of dynsel_data_outlook; 2 `updates_ahead`; 3
-     * `expected_on`, at most 2^31 - 1, and in bit 31 `comes_behind`. */
+     * `expected_on`, at most 2^30 - 1, in bit 30 `follows`, and in bit 31 `comes_behind`. */
     DYNSEL_TRACE_EXPECTED = 42
 } dynsel_trace_event;
 

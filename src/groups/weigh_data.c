@@ -152,12 +152,19 @@ static bool comes_behind(const dynsel_buffer_record *record)
            (uint64_t)record->bytes >> dynsel_domains[domain - 1].beside_power == 0;
 }
 
+/* Whether work has ever written the data. */
+static bool is_written(const dynsel_buffer_record *record)
+{
+    return record->forecast.writer_end_ns != 0;
+}
+
 static void look_at_uses(const dynsel_handler *group, dynsel_data_outlook *outlook)
 {
     uint32_t least = UINT32_MAX;
     outlook->ready_ns = 0;
     outlook->ready_on = UINT32_MAX;
     outlook->comes_behind = false;
+    outlook->follows = false;
     outlook->updates_ahead = 0;
     outlook->expected_ns = 0;
     outlook->expected_on = UINT32_MAX;
@@ -171,6 +178,7 @@ static void look_at_uses(const dynsel_handler *group, dynsel_data_outlook *outlo
         const uint32_t ahead = uses_ahead(record);
         least = use->reads && ahead < least ? ahead : least;
         outlook->comes_behind = outlook->comes_behind || (use->reads && comes_behind(record));
+        outlook->follows = outlook->follows || (use->reads && !use->writes && is_written(record));
         if (use->writes && outlook->expected_on == UINT32_MAX) {
             outlook->updates_ahead = updates_ahead(use, record);
             outlook->expected_ns = record->forecast.expected_ns;

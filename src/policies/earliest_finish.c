@@ -191,6 +191,40 @@ static void correct_queue(dynsel_earliest_finish_policy *policy, const dynsel_se
                                   (uint32_t)(int32_t)within);
 }
 
+/* How many processors of the host a resource kept busy in the time that ends now, as far as is
+ * known. */
+static uint32_t busy_in(const dynsel_earliest_finish_policy *policy, uint32_t index, uint32_t now,
+                        uint32_t ticks)
+{
+    const dynsel_finish_resource *resource = &policy->states[index];
+    const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
+    const uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
+    const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
+    return unfinished != 0 && (int32_t)(free_at - (now - ticks / 2)) > 0
+               ? dynsel_finish_processors(resource, of_host)
+               : 0;
+}
+
+/* A run as if no other resource had used processors of the host meanwhile: otherwise what is tried
+ * beside others that are busy seems to be slow, and is not chosen. */
+static uint64_t without_others(const dynsel_earliest_finish_policy *policy, uint32_t index,
+                               uint64_t time_ns)
+{
+    const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
+    uint32_t busy = dynsel_finish_processors(&policy->states[index], of_host);
+    if (busy == 0) {
+        return time_ns;
+    }
+    const uint32_t now =
+        (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
+    const uint32_t ticks = dynsel_finish_ticks(time_ns);
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        busy += i != index ? busy_in(policy, i, now, ticks) : 0;
+    }
+    const uint64_t within_ns = dynsel_finish_lower(time_ns, DYNSEL_FINISH_LONGEST_NS);
+    return busy > of_host ? within_ns * of_host / busy : time_ns;
+}
+
 static void note_shortest(dynsel_finish_resource *resource, uint64_t time_ns)
 {
     if (time_ns < dynsel_word_load_relaxed(&resource->is.shortest_ns)) {
@@ -208,7 +242,8 @@ static void learn(dynsel_earliest_finish_policy *policy, const dynsel_selection 
     }
     const bool is_known = dynsel_word_load_relaxed(&kind->resources[selection->index].samples) >=
                           DYNSEL_FINISH_ENOUGH_SAMPLES;
-    const uint64_t run_ns = without_copies(policy, selection, is_known, time_ns);
+    const uint64_t run_ns = without_others(policy, selection->index,
+                                           without_copies(policy, selection, is_known, time_ns));
     dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
     dynsel_finish_learn(&kind->resources[selection->index], selection->notes[1], run_ns);
     settle(policy, kind, selection, run_ns);
@@ -384,8 +419,11 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->untracked.value = 0;
         policy->one_by_one.value = 0;
         policy->data_home.value = 0;
+        policy->gathers.value = 0;
         policy->submitted_at.value = 0;
         policy->submitted_to.value = 0;
+        policy->processors.value = 1;
+        policy->host_share.value = DYNSEL_FINISH_ALL_PROCESSORS;
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);
         (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);

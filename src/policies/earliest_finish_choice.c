@@ -14,8 +14,9 @@ enum {
     MOST_TIMED = 2 * DYNSEL_FINISH_ROBUST, /* in flight, where not enough times are known */
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
-    USUAL_BITS = 2,  /* usual runs are learned from one piece of work in 4, */
-    USUAL_WEIGHT = 8 /* which counts so much */
+    USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
+    USUAL_WEIGHT = 8, /* which counts so much */
+    HOME_MARGIN = 4
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. */
@@ -456,7 +457,9 @@ static uint64_t likely_run_ns(const dynsel_finish_sight *s, uint32_t index)
 static void learn_usual_runs(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
+    const uint32_t home = dynsel_word_load_relaxed(&policy->data_home);
     uint32_t least_ns = UINT32_MAX;
+    uint32_t least = home;
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         dynsel_word *const usual = &policy->states[i].is.usual_ns;
         const uint32_t before = dynsel_word_load_relaxed(usual);
@@ -466,11 +469,14 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
             now = before == 0 ? run_ns : before - before / USUAL_WEIGHT + run_ns / USUAL_WEIGHT;
             dynsel_word_store_relaxed(usual, now != 0 ? now : 1);
         }
-        if (now != 0 && now < least_ns) {
-            least_ns = now;
-            dynsel_word_store_relaxed(&policy->data_home, i + 1);
+        /* one of equal resources stays the home */
+        const uint32_t counts = i + 1 == home ? now - now / HOME_MARGIN : now;
+        if (now != 0 && counts < least_ns) {
+            least_ns = counts;
+            least = i + 1;
         }
     }
+    dynsel_word_store_relaxed(&policy->data_home, least);
 }
 #else
 static void learn_usual_runs(const dynsel_finish_sight *s)

@@ -30,7 +30,8 @@ enum {
     DYNSEL_FINISH_TIMED_BITS = 4,     /* one run in 16 is timed */
     DYNSEL_FINISH_EARNED_SHARE = 20,  /* the 20th part of a run's time: 5 percent */
     DYNSEL_FINISH_ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
-    DYNSEL_FINISH_ROBUST = 4          /* the median is of three that count */
+    DYNSEL_FINISH_ROBUST = 4,         /* the median is of three that count */
+    DYNSEL_FINISH_GROUP_ITEMS = 64    /* of a work-group, which one processor does */
 };
 
 /* Longer times count as this. Several of them fit into 64 bits together. */
@@ -83,6 +84,20 @@ typedef enum dynsel_finish_place {
     DYNSEL_FINISH_PROCESSORS, /* on all processors of the host */
     DYNSEL_FINISH_THREAD      /* on one of them */
 } dynsel_finish_place;
+
+/* Shares of the host's processors are in 65536ths. */
+#define DYNSEL_FINISH_ALL_PROCESSORS ((uint32_t)UINT16_MAX + 1)
+
+/* More than this, or not known: all of the host's. */
+#define DYNSEL_FINISH_MOST_PROCESSORS ((uint32_t)1 << 10)
+
+/* Of the processors of the host, how many a resource keeps busy while it works; 0: none. */
+static inline uint32_t dynsel_finish_processors(const dynsel_finish_resource *resource,
+                                                uint32_t of_host)
+{
+    const uint32_t its = dynsel_word_load_relaxed(&resource->is.processors);
+    return its < of_host ? its : of_host;
+}
 
 /* What a trial run is charged for each tick that it loses, by how many times are known: the more of
  * them show that the resource has lost, the rarer are its trial runs. */

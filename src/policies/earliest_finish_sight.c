@@ -12,6 +12,10 @@ static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *d
 #endif
     s->bytes_in = data->bytes_in;
     s->comes_behind = data->comes_behind;
+    if (data->work_items != 0) {
+        s->most_busy = (uint32_t)dynsel_finish_lower(
+            data->work_items / DYNSEL_FINISH_GROUP_ITEMS + 1, DYNSEL_FINISH_MOST_PROCESSORS);
+    }
     s->uses_ahead = further < MOST_AHEAD ? further : MOST_AHEAD;
     s->updates_ahead = data->updates_ahead < MOST_AHEAD ? data->updates_ahead : MOST_AHEAD;
     s->ready_ns = data->ready_ns > s->now_ns
@@ -43,11 +47,19 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->ready_on = DYNSEL_FINISH_NO_RESOURCE;
     s->wanted = DYNSEL_FINISH_NO_RESOURCE;
     s->home = DYNSEL_FINISH_NO_RESOURCE;
+    s->gathers = DYNSEL_FINISH_NO_RESOURCE;
+    s->exchange_ns = 0;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
     s->least_bytes = UINT64_MAX;
     s->counts_expected = false;
     s->looks_ahead = false;
     s->source_ticks = 0;
+    s->processors = dynsel_word_load_relaxed(&policy->processors);
+    s->host_share = dynsel_word_load_relaxed(&policy->host_share);
+    /* 2 - 2 / n times as much on n processors: a run on one of many is long, what depends on it
+     * waits, and what else is busy there makes it longer still */
+    s->part_share = 2 * s->host_share - (uint32_t)((uint64_t)s->host_share * s->host_share >> 15);
+    s->most_busy = UINT32_MAX;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     if (task->data != NULL) {
         begin_with_data(s, task->data);
@@ -55,49 +67,26 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
 #endif
 }
 
-/* Resources that use all processors wait for the mean of the threads, and those for them. */
-static void wait_for_shared(dynsel_finish_sight *s, uint32_t threads_ticks,
-                            uint32_t processors_ticks)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t place = dynsel_word_load_relaxed(&s->policy->states[i].is.place);
-        const uint32_t shared = place == DYNSEL_FINISH_PROCESSORS ? threads_ticks
-                                : place == DYNSEL_FINISH_THREAD   ? processors_ticks
-                                                                  : 0;
-        s->queue_ticks[i] = shared > s->queue_ticks[i] ? shared : s->queue_ticks[i];
-    }
-}
-
 static void look_at_queues(dynsel_finish_sight *s)
 {
     const dynsel_earliest_finish_policy *policy = s->policy;
-    uint64_t threads_ticks = 0;
-    uint32_t threads = 0;
-    uint32_t processors_ticks = 0;
+    uint64_t host_ticks = 0;
     s->is_idle = true;
     for (uint32_t i = 0; i < s->count; i++) {
         const dynsel_finish_resource *resource = &policy->states[i];
-        const uint32_t place = dynsel_word_load_relaxed(&resource->is.place);
         const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
-        threads += place == DYNSEL_FINISH_THREAD ? 1 : 0;
         s->queue_ticks[i] = 0;
         if (unfinished != 0) {
             const uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
             const uint32_t ticks = dynsel_sight_begin_ticks(free_at, unfinished, s->now, 0);
-            threads_ticks += place == DYNSEL_FINISH_THREAD ? ticks : 0;
-            if (place == DYNSEL_FINISH_PROCESSORS && ticks > processors_ticks) {
-                processors_ticks = ticks;
-            }
+            host_ticks += (uint64_t)dynsel_finish_processors(resource, s->processors) * ticks;
             s->queue_ticks[i] =
                 s->ready == 0 ? ticks
                               : dynsel_sight_begin_ticks(free_at, unfinished, s->now, s->ready);
             s->is_idle = false;
         }
     }
-    if (threads_ticks != 0 || processors_ticks != 0) {
-        wait_for_shared(s, threads != 0 ? (uint32_t)(threads_ticks / threads) : 0,
-                        processors_ticks);
-    }
+    s->host_ns = host_ticks * s->host_share >> (16 - DYNSEL_FINISH_TICK_SHIFT);
 }
 
 static dynsel_finish_set find_candidates(const dynsel_policy *policy, uint32_t count,
@@ -129,9 +118,48 @@ static void look_at_data(dynsel_finish_sight *s)
     }
 }
 
+/* Where parts of data exchange results with each other, each use of a part that is elsewhere than
+ * they waits for a hand-over and a copy. */
+static uint64_t exchange_ns(const dynsel_finish_sight *s, uint32_t home)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return s->task->data->follows ? dynsel_sight_hand_over_ns(s, home) +
+                                        dynsel_finish_copy_ns(&s->policy->states[home], 1)
+                                  : 0;
+#else
+    (void)s;
+    (void)home;
+    return 0;
+#endif
+}
+
+/* Whether uses of data are so much shorter than exchanges that all data stay together. Between half
+ * an exchange and one it stays as it is: parts that are on several resources for a while cost most.
+ */
+static bool gathers_data(const dynsel_finish_sight *s, uint32_t home)
+{
+    dynsel_word *const gathers = &s->policy->gathers;
+    const uint32_t usual_ns = dynsel_word_load_relaxed(&s->policy->states[home].is.usual_ns);
+    const bool before = dynsel_word_load_relaxed(gathers) != 0;
+    if (s->exchange_ns == 0) {
+        return false;
+    }
+    const bool now = usual_ns < (before ? s->exchange_ns : s->exchange_ns / 2);
+    if (now != before) {
+        dynsel_word_store_relaxed(gathers, now);
+    }
+    return now;
+}
+
 static void look_at_home(dynsel_finish_sight *s)
 {
     const uint32_t home = dynsel_word_load_relaxed(&s->policy->data_home);
+    s->gathers = DYNSEL_FINISH_NO_RESOURCE;
+    if (s->uses_ahead != 0 && home != 0 && home <= s->count &&
+        dynsel_sight_is_candidate(s, home - 1)) {
+        s->exchange_ns = exchange_ns(s, home - 1);
+        s->gathers = gathers_data(s, home - 1) ? home - 1 : DYNSEL_FINISH_NO_RESOURCE;
+    }
     s->home = DYNSEL_FINISH_NO_RESOURCE;
     if (s->uses_ahead != 0 && home != 0 && home <= s->count &&
         dynsel_sight_is_candidate(s, home - 1) && s->kinds->own != NULL) {
@@ -229,11 +257,14 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
 static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const dynsel_finish_resource *const states = s->policy->states;
+    const uint64_t apart_ns = s->gathers != DYNSEL_FINISH_NO_RESOURCE && s->gathers != index
+                                  ? MOST_AHEAD * s->exchange_ns
+                                  : 0;
     if (s->home == DYNSEL_FINISH_NO_RESOURCE) {
-        return s->uses_ahead * run_ns;
+        return apart_ns + s->uses_ahead * run_ns;
     }
     const uint32_t usual_ns = dynsel_word_load_relaxed(&states[index].is.usual_ns);
-    const uint64_t stay_ns = s->uses_ahead * (usual_ns != 0 ? usual_ns : run_ns);
+    const uint64_t stay_ns = apart_ns + s->uses_ahead * (usual_ns != 0 ? usual_ns : run_ns);
     if (index == s->home || run_ns >= s->home_run_ns) {
         return stay_ns;
     }
@@ -242,7 +273,8 @@ static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t r
     const uint64_t back_ns =
         dynsel_finish_copy_ns(&states[s->home], bytes > home_bytes ? bytes : home_bytes);
     const uint64_t at_home_ns = dynsel_word_load_relaxed(&states[s->home].is.usual_ns);
-    return dynsel_finish_lower(stay_ns, back_ns + s->uses_ahead * at_home_ns);
+    return dynsel_finish_lower(stay_ns, dynsel_sight_hand_over_ns(s, index) + back_ns +
+                                            s->uses_ahead * at_home_ns);
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -330,10 +362,12 @@ void dynsel_sight_put(const dynsel_finish_sight *s)
     const uint32_t items = data->work_items < UINT32_MAX ? (uint32_t)data->work_items : UINT32_MAX;
     put(DYNSEL_TRACE_READY, s, DYNSEL_TRACE_NO_RESOURCE, data->ready_ns,
         dynsel_trace_pair(data->ready_on, items));
-    if (data->expected_ns != 0 || data->updates_ahead != 0 || data->comes_behind) {
-        const uint32_t on = data->expected_on < INT32_MAX ? data->expected_on : INT32_MAX;
+    if (data->expected_ns != 0 || data->updates_ahead != 0 || data->comes_behind || data->follows) {
+        const uint32_t most = INT32_MAX >> 1;
+        const uint32_t on = data->expected_on < most ? data->expected_on : most;
         put(DYNSEL_TRACE_EXPECTED, s, DYNSEL_TRACE_NO_RESOURCE, data->expected_ns,
-            dynsel_trace_pair(data->updates_ahead, on | (data->comes_behind ? 1u << 31 : 0)));
+            dynsel_trace_pair(data->updates_ahead, on | (data->follows ? 1u << 30 : 0) |
+                                                       (data->comes_behind ? 1u << 31 : 0)));
     }
     for (uint32_t i = 0; i < s->count; i += 2) {
         const bool has_next = i + 1 < s->count;

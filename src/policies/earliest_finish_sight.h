@@ -30,6 +30,9 @@ typedef struct dynsel_finish_sight {
     uint32_t uses_ahead;      /* further uses of the data, without this one, */
     uint32_t updates_ahead;   /* and updates in place */
     uint32_t home;            /* where data are usually used; no resource: not known, or no uses */
+    uint32_t gathers;         /* where data are kept together because uses of them are shorter than
+                                 exchanges; no resource: they need not be */
+    uint64_t exchange_ns;     /* what a use waits at least for data elsewhere */
     uint64_t home_run_ns;     /* the known run there; 0: none is known */
     dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
@@ -49,6 +52,12 @@ typedef struct dynsel_finish_sight {
     bool looks_ahead;      /* there are further uses, or the expected work counts */
     bool counts_expected;  /* the expected work of resources counts */
     bool is_idle;          /* no resource has unfinished work */
+    uint64_t host_ns;      /* until all processors of the host would be done with what is queued, if
+                              all worked on it; 0: nothing is */
+    uint32_t processors;   /* of the host */
+    uint32_t host_share;   /* one of them, in 65536ths of all */
+    uint32_t part_share;   /* what one of them counts for a resource that is not all of them */
+    uint32_t most_busy;    /* that the task can keep busy */
 #if CONFIG_DYNSEL_TRACE
     const dynsel_selection *selection; /* for the trace */
 #endif
@@ -110,14 +119,17 @@ static inline uint64_t dynsel_sight_submit_ns(const dynsel_finish_sight *s, uint
     return dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[index].is.submit));
 }
 
-/* From the end of the work that it depends on until the library sees it, and starts work elsewhere.
- */
-static inline uint64_t dynsel_sight_hand_over_ns(const dynsel_finish_sight *s)
+/* From an end to when a waiting program sees it, as learned. */
+static inline uint64_t dynsel_sight_latency_ns(const dynsel_finish_sight *s, uint32_t index)
 {
-    const uint64_t latency_ns =
-        s->ready_on < s->count
-            ? dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[s->ready_on].is.latency))
-            : 0;
+    return dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[index].is.latency));
+}
+
+/* From the end of work on a resource until the library sees it, and starts what depends on that
+ * elsewhere. */
+static inline uint64_t dynsel_sight_hand_over_ns(const dynsel_finish_sight *s, uint32_t from)
+{
+    const uint64_t latency_ns = from < s->count ? dynsel_sight_latency_ns(s, from) : 0;
     return latency_ns > DYNSEL_FINISH_HAND_OVER_NS ? latency_ns : DYNSEL_FINISH_HAND_OVER_NS;
 }
 
@@ -130,7 +142,7 @@ static inline uint64_t dynsel_sight_later_of(uint64_t a, uint64_t b)
 static inline uint64_t dynsel_sight_data_ns(const dynsel_finish_sight *s, uint32_t index)
 {
     const uint64_t ready_ns = s->ready_ns != 0 && index != s->ready_on
-                                  ? s->ready_ns + dynsel_sight_hand_over_ns(s)
+                                  ? s->ready_ns + dynsel_sight_hand_over_ns(s, s->ready_on)
                                   : s->ready_ns;
     return dynsel_sight_bytes_in(s, index) > s->least_bytes
                ? dynsel_sight_later_of(ready_ns, dynsel_finish_ns(s->source_ticks))
@@ -205,13 +217,36 @@ static inline void dynsel_finish_expect(const dynsel_finish_sight *s, uint32_t i
 }
 #endif
 
-/* When a run would be over, from now on, and what the choice costs later: its submit delays what is
- * submitted next, too. */
+/* When the processors of the host would be done with all that is queued there and with a run, if
+ * the resource is some of them. What runs on one takes it from all others: so no resource is free
+ * because it has nothing to do. */
+static inline uint64_t dynsel_sight_host_ns(const dynsel_finish_sight *s, uint32_t index,
+                                            uint64_t run_ns)
+{
+    const uint32_t its =
+        s->host_ns != 0 ? dynsel_finish_processors(&s->policy->states[index], s->processors) : 0;
+    const uint32_t busy = its < s->most_busy ? its : s->most_busy;
+    const uint32_t share = its < s->processors ? s->part_share : s->host_share;
+    return its != 0 ? s->host_ns + (run_ns * busy * share >> 16) : 0;
+}
+
+/* When a run would be over, from now on: its submit delays what is submitted next, too. */
+static inline uint64_t dynsel_sight_end_ns(const dynsel_finish_sight *s, uint32_t index,
+                                           uint64_t run_ns, uint64_t whole_ns)
+{
+    return dynsel_sight_later_of(dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) +
+                                     whole_ns,
+                                 dynsel_sight_host_ns(s, index, run_ns));
+}
+
+/* The same, and what the choice costs later. Where the data are used next, nobody waits until the
+ * end is seen. */
 static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32_t index,
                                             uint64_t run_ns, uint64_t whole_ns)
 {
-    return dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) + whole_ns +
-           dynsel_sight_ahead_ns(s, index, run_ns);
+    const uint64_t seen_ns = index == s->home ? dynsel_sight_latency_ns(s, index) : 0;
+    const uint64_t here_ns = whole_ns > seen_ns ? whole_ns - seen_ns : 0; /* both may change */
+    return dynsel_sight_end_ns(s, index, run_ns, here_ns) + dynsel_sight_ahead_ns(s, index, run_ns);
 }
 
 /* The trace: what is seen of the task, and what is predicted of a resource. */

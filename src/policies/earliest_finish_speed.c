@@ -11,6 +11,7 @@
  */
 #include "policies/device_class.h"
 #include "policies/earliest_finish_parts.h"
+#include "policy/device.h"
 
 enum {
     GPU_SLOWNESS = 0,
@@ -28,7 +29,6 @@ enum {
     COPY_RATE_NS = 100000, /* for a MiB: 10 GB/s */
     THREAD_ITEMS = 32,     /* that a GPU does while a thread does one */
     PROCESSORS_ITEMS = 512,
-    GROUP_ITEMS = 64, /* of a work-group, which one processor does */
     MOST_COPY_FACTOR = 4,
     MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
     NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
@@ -75,6 +75,11 @@ static dynsel_finish_place place_of(dynsel_device_class class_of_device)
     }
 }
 
+static bool is_at(const dynsel_finish_resource *resource, dynsel_finish_place place)
+{
+    return dynsel_word_load_relaxed(&resource->is.place) == place;
+}
+
 static uint32_t assumed_slowness(dynsel_device_class class_of_device)
 {
     static const uint32_t slownesses[DYNSEL_CLASSES] = {
@@ -86,12 +91,38 @@ static uint32_t assumed_slowness(dynsel_device_class class_of_device)
     return slownesses[class_of_device];
 }
 
+/* A device of one processor, such as PoCL's basic, says nothing of the host: then there is one for
+ * the program beside those of the threads. */
+static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t index)
+{
+    const uint32_t place = dynsel_word_load_relaxed(&policy->states[index].is.place);
+    uint32_t units = place == DYNSEL_FINISH_THREAD ? 1 : 0;
+    uint32_t threads = 0;
+    uint32_t most = 0;
+    if (place == DYNSEL_FINISH_PROCESSORS) {
+        const uint32_t known = dynsel_processors_of(&policy->policy, index);
+        units = known == 0 || known > DYNSEL_FINISH_MOST_PROCESSORS ? DYNSEL_FINISH_MOST_PROCESSORS
+                                                                    : known;
+    }
+    dynsel_word_store_relaxed(&policy->states[index].is.processors, units);
+    for (uint32_t i = 0; i <= index; i++) {
+        const uint32_t its = dynsel_word_load_relaxed(&policy->states[i].is.processors);
+        const bool is_thread = is_at(&policy->states[i], DYNSEL_FINISH_THREAD);
+        threads += is_thread ? 1 : 0;
+        most = !is_thread && its > most && its != DYNSEL_FINISH_MOST_PROCESSORS ? its : most;
+    }
+    const uint32_t of_host = most > 1 ? most : threads + 1;
+    dynsel_word_store_relaxed(&policy->processors, of_host);
+    dynsel_word_store_relaxed(&policy->host_share, DYNSEL_FINISH_ALL_PROCESSORS / of_host);
+}
+
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
 {
     const dynsel_backend *backend = policy->policy.resources[index].backend;
     dynsel_finish_resource *resource = &policy->states[index];
     const dynsel_device_class is = dynsel_device_class_of(&policy->policy, index);
     dynsel_word_store_relaxed(&resource->is.place, place_of(is));
+    note_processors(policy, index);
     for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
         dynsel_word_store_relaxed(&policy->speeds[index][k].slowness, assumed_slowness(is));
     }
@@ -130,11 +161,6 @@ static uint64_t net_of(const dynsel_finish_resource *resource, uint64_t time_ns)
     return time_ns > fixed_ns + least_ns ? time_ns - fixed_ns : least_ns;
 }
 
-static bool is_at(const dynsel_finish_resource *resource, dynsel_finish_place place)
-{
-    return dynsel_word_load_relaxed(&resource->is.place) == place;
-}
-
 /* How many times slower than another a resource of the host can be that has no part of it idle:
  * work with few items leaves the most of a GPU idle, and that of one work-group all processors but
  * one. In 256ths of a power of two. items: 0: not known. */
@@ -149,7 +175,7 @@ static int32_t most_slowness(const dynsel_finish_resource *resource,
         return dynsel_log2(items / (is_thread ? THREAD_ITEMS : PROCESSORS_ITEMS) + 1);
     }
     return is_thread && is_at(known, DYNSEL_FINISH_PROCESSORS)
-               ? dynsel_log2(items / GROUP_ITEMS + 1)
+               ? dynsel_log2(items / DYNSEL_FINISH_GROUP_ITEMS + 1)
                : INT32_MAX;
 }
 

@@ -72,8 +72,9 @@ static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t r
 {
     const uint64_t later_ns = dynsel_sight_ahead_ns(s, s->best, s->best_run_ns);
     const uint64_t best_ns = s->best_cost_ns > later_ns ? s->best_cost_ns - later_ns : 0;
-    const uint64_t end_ns = dynsel_sight_start_ns(s, index) + 2 * dynsel_sight_copy_ns(s, index) +
-                            run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
+    const uint64_t end_ns =
+        dynsel_sight_end_ns(s, index, run_ns, dynsel_sight_whole_ns(s, index, run_ns)) +
+        dynsel_sight_copy_ns(s, index);
     return end_ns > best_ns ? end_ns - best_ns : 0;
 }
 

@@ -122,6 +122,15 @@ dynsel_status dynsel_admit(dynsel_policy *policy, uint32_t index)
     return status;
 }
 
+uint32_t dynsel_processors_of(const dynsel_policy *policy, uint32_t index)
+{
+    dynsel_device device;
+    return dynsel_describe_as(policy->resources[index].backend, policy->queues[index].own,
+                              &device) == DYNSEL_OK
+               ? device.processors
+               : 0;
+}
+
 dynsel_status dynsel_resource_prove(const dynsel_resource *resource)
 {
     dynsel_device device;

@@ -20,6 +20,18 @@ dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle,
  */
 dynsel_status dynsel_admit(dynsel_policy *policy, uint32_t index);
 
+/* On how many processors of the host a resource computes; 0: none, or not known. */
+uint32_t dynsel_processors_of(const dynsel_policy *policy, uint32_t index);
+
+#else
+
+static inline uint32_t dynsel_processors_of(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return 0;
+}
+
 #endif
 
 #endif

@@ -4,9 +4,14 @@
 #include <dynsel/device.h>
 
 #include "aspects/device_kinds.h"
+#include "policy/device.h"
 #include "port/pause.h"
 
-enum { USED_BEFORE = 1 /* bit of DYNSEL_TRACE_POLICY */ };
+enum {
+    USED_BEFORE = 1,       /* bit of DYNSEL_TRACE_POLICY */
+    PROCESSORS_SHIFT = 16, /* behind the bits of dynsel_trace_nature */
+    MOST_PROCESSORS = UINT16_MAX
+};
 
 static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set aspects)
 {
@@ -35,6 +40,13 @@ static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set asp
            ((aspects & DYNSEL_CPU_ASPECT) != 0 ? DYNSEL_TRACE_IS_CPU : DYNSEL_TRACE_IS_OTHER);
 }
 
+/* Of the host, as the bits behind the nature. */
+static uint32_t processors_of(const dynsel_policy *policy, uint32_t index)
+{
+    const uint32_t count = dynsel_processors_of(policy, index);
+    return (count < MOST_PROCESSORS ? count : (uint32_t)MOST_PROCESSORS) << PROCESSORS_SHIFT;
+}
+
 static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t index)
 {
     const dynsel_resource *const resource = &policy->resources[index];
@@ -47,8 +59,10 @@ static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t 
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     timing_ns = resource->backend->ops->timing_ns;
 #endif
-    dynsel_trace_put(DYNSEL_TRACE_RESOURCE, place,
-                     dynsel_trace_pair(nature_of(resource, aspects), timing_ns), aspects);
+    dynsel_trace_put(
+        DYNSEL_TRACE_RESOURCE, place,
+        dynsel_trace_pair(nature_of(resource, aspects) | processors_of(policy, index), timing_ns),
+        aspects);
     dynsel_trace_put_name(DYNSEL_TRACE_RESOURCE_NAME, place, dynsel_resource_name(resource));
     dynsel_trace_put_name(DYNSEL_TRACE_BACKEND_NAME, place, resource->backend->ops->name);
 }

@@ -407,6 +407,21 @@ static void copies_from_device_come_behind_its_work(void **state)
     assert_false(seen.data.comes_behind);
 }
 
+static void work_follows_what_it_only_reads(void **state)
+{
+    (void)state;
+    ends_ns = 1000;
+    submit_to(FIRST, read_of(a));
+    assert_false(seen.data.follows); /* the program wrote them */
+    submit_to(FIRST, add_to(a, 1));
+    submit_to(FIRST, add_to(a, 1));
+    assert_false(seen.data.follows); /* an update */
+    submit_to(FIRST, set_all(a, 1));
+    assert_false(seen.data.follows);
+    submit_to(FIRST, read_of(a));
+    assert_true(seen.data.follows);
+}
+
 static void copies_from_some_devices_move_beside_work(void **state)
 {
     (void)state;
@@ -641,6 +656,7 @@ int main(void)
         TEST_PLACES(expectation_of_last_writer_is_seen),
         TEST_PLACES(expectation_counts_once),
         TEST_PLACES(copies_from_device_come_behind_its_work),
+        TEST_PLACES(work_follows_what_it_only_reads),
         TEST_PLACES(copies_from_some_devices_move_beside_work),
         TEST_PLACES(new_buffer_has_no_past),
         TEST_PLACES(policy_that_does_not_weigh_data_sees_none),

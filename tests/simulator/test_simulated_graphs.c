@@ -1,230 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * earliest_finish on graphs of dependent command groups, on a simulated machine with a GPU, all
- * processors as an OpenCL device, and a thread: how fast it is, compared with the best of them
- * alone.
+ * processors as an OpenCL device, and a thread, none of which slows down another: how fast it is,
+ * compared with the best of them alone.
  */
-#include <dynsel/dynsel.h>
-#include <dynsel/simulator.h>
+#include "graphs.h"
 
-#include <string.h>
-
-#include "random.h"
-#include "test.h"
-
-enum {
-    GPU,
-    PROCESSORS,
-    THREAD,
-    DEVICES,
-    KINDS = 4,
-    BUFFERS = 15,
-    ELEMENTS = 4096,
-    MOST_PIECES = 128,
-    MOST_USES = 3,
-    FIRST = 20, /* passes at the start of which nothing is known */
-    LEARNED = 4,
-    PASSES = 60
-};
-
-/* Runs of a kind, in us. */
-typedef struct kind {
-    uint32_t items; /* work-items */
-    uint32_t takes_us[DEVICES];
-} kind;
-
-/* The first buffer is written; all are read. */
-typedef struct piece {
-    uint32_t kind;
-    uint32_t use_count;
-    uint32_t uses[MOST_USES];
-} piece;
-
-static struct {
-    kind kinds[KINDS];
-    piece pieces[MOST_PIECES];
-    uint32_t count;
-} graph;
-
-static dynsel_simulated_device devices[DEVICES];
-static dynsel_resource resources[DEVICES];
-static float data[BUFFERS][ELEMENTS];
-static dynsel_buffer buffers[BUFFERS];
-
-static dynsel_status run(uint32_t number)
+static int set_up(void **state)
 {
-    const uint32_t device = (uint32_t)(dynsel_simulated_running() - devices);
-    dynsel_simulated_spend((uint64_t)graph.kinds[number].takes_us[device] * 1000);
-    return DYNSEL_OK;
-}
-
-static dynsel_status run_0(const dynsel_launch *launch)
-{
-    (void)launch;
-    return run(0);
-}
-
-static dynsel_status run_1(const dynsel_launch *launch)
-{
-    (void)launch;
-    return run(1);
-}
-
-static dynsel_status run_2(const dynsel_launch *launch)
-{
-    (void)launch;
-    return run(2);
-}
-
-static dynsel_status run_3(const dynsel_launch *launch)
-{
-    (void)launch;
-    return run(3);
-}
-
-static const dynsel_kernel kernels[KINDS] = {{.name = "k0", .id = 1, .function = run_0},
-                                             {.name = "k1", .id = 2, .function = run_1},
-                                             {.name = "k2", .id = 3, .function = run_2},
-                                             {.name = "k3", .id = 4, .function = run_3}};
-
-static dynsel_status record(dynsel_handler *handler, void *args)
-{
-    const piece *it = args;
-    for (uint32_t i = 0; i < it->use_count; i++) {
-        dynsel_accessor accessor;
-        dynsel_get_access(handler, buffers[it->uses[i]],
-                          i == 0 ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_READ,
-                          DYNSEL_MEMORY_GLOBAL, &accessor);
-        dynsel_set_arg_accessor(handler, i, &accessor);
-    }
-    return dynsel_parallel_for(handler, &kernels[it->kind],
-                               DYNSEL_RANGE(graph.kinds[it->kind].items), NULL, NULL);
-}
-
-static void access_all(dynsel_access_mode mode)
-{
-    for (uint32_t i = 0; i < BUFFERS; i++) {
-        dynsel_host_accessor accessor = {0};
-        assert_status(DYNSEL_OK, dynsel_host_accessor_open(&accessor, buffers[i], mode));
-        assert_status(DYNSEL_OK, dynsel_host_accessor_close(&accessor));
-    }
-}
-
-/* Returns what it takes, from data on the host to results there. */
-static uint64_t pass(dynsel_policy *policy)
-{
-    access_all(DYNSEL_ACCESS_DISCARD_WRITE);
-    const uint64_t begin_ns = dynsel_now_ns();
-    for (uint32_t i = 0; i < graph.count; i++) {
-        assert_status(DYNSEL_OK,
-                      dynsel_submit_command_group(policy, record, &graph.pieces[i], NULL));
-    }
-    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(policy)));
-    access_all(DYNSEL_ACCESS_READ);
-    return dynsel_now_ns() - begin_ns;
-}
-
-static void begin(void)
-{
-    dynsel_simulated_restart();
-    (void)memset(devices, 0, sizeof devices);
-    devices[GPU] = (dynsel_simulated_device){.name = "gpu",
-                                             .aspects = DYNSEL_ASPECT_BIT(gpu),
-                                             .memory = 1,
-                                             .submit_ns = 6000,
-                                             .latency_ns = 12000,
-                                             .transfer_ns = 8000,
-                                             .mib_ns = 20000};
-    devices[PROCESSORS] = (dynsel_simulated_device){.name = "processors",
-                                                    .aspects = DYNSEL_ASPECT_BIT(cpu),
-                                                    .memory = 2,
-                                                    .submit_ns = 3000,
-                                                    .latency_ns = 20000,
-                                                    .transfer_ns = 1000};
-    devices[THREAD] = (dynsel_simulated_device){.name = "thread",
-                                                .kind = DYNSEL_SIMULATED_THREAD,
-                                                .aspects = DYNSEL_ASPECT_BIT(host),
-                                                .submit_ns = 300,
-                                                .latency_ns = 5000};
-    for (uint32_t i = 0; i < DEVICES; i++) {
-        resources[i] = dynsel_simulated_resource(&devices[i]);
-    }
-    for (uint32_t i = 0; i < BUFFERS; i++) {
-        assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], data[i], sizeof data[i][0],
-                                                    DYNSEL_RANGE(ELEMENTS)));
-    }
-}
-
-typedef struct result {
-    uint64_t first_ns; /* of the first passes */
-    uint64_t later_ns; /* of those after it has learned */
-} result;
-
-static result play(dynsel_policy *policy)
-{
-    result taken = {.first_ns = 0};
-    for (uint32_t i = 0; i < PASSES; i++) {
-        const uint64_t ns = pass(policy);
-        taken.first_ns += i < FIRST ? ns : 0;
-        taken.later_ns += i >= LEARNED ? ns : 0;
-    }
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
-    for (uint32_t i = 0; i < BUFFERS; i++) {
-        assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffers[i]));
-    }
-    return taken;
-}
-
-/* What share of the speed of the best single device it has; more than 1: it is faster. */
-typedef struct shares {
-    double first;
-    double later;
-} shares;
-
-static shares compare(const char *name)
-{
-    static dynsel_fixed_resource_policy fixed;
-    static dynsel_earliest_finish_policy finisher;
-    result best = {UINT64_MAX, UINT64_MAX};
-    for (uint32_t i = 0; i < DEVICES; i++) {
-        begin();
-        (void)memset(&fixed, 0, sizeof fixed);
-        const dynsel_options one = {.resources = &resources[i], .count = 1};
-        assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &one, 0));
-        const result alone = play(&fixed.policy);
-        best = alone.later_ns < best.later_ns ? alone : best;
-    }
-    begin();
-    (void)memset(&finisher.policy, 0, sizeof finisher.policy);
-    const dynsel_options all = {.resources = resources, .count = DEVICES};
-    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
-    const result taken = play(&finisher.policy);
-    const shares of = {(double)best.first_ns / (double)taken.first_ns,
-                       (double)best.later_ns / (double)taken.later_ns};
-    printf("%-14s first %d passes %.2f, from the 5th on %.2f; pieces on the GPU %llu, the "
-           "processors %llu, the thread %llu\n",
-           name, FIRST, of.first, of.later, (unsigned long long)devices[GPU].pieces,
-           (unsigned long long)devices[PROCESSORS].pieces,
-           (unsigned long long)devices[THREAD].pieces);
-    return of;
-}
-
-static void add(uint32_t number, uint32_t written, uint32_t read, uint32_t read_too)
-{
-    assert_true(graph.count < MOST_PIECES);
-    piece *it = &graph.pieces[graph.count++];
-    *it = (piece){.kind = number, .use_count = 1, .uses = {written}};
-    if (read != written) {
-        it->uses[it->use_count++] = read;
-    }
-    if (read_too != written && read_too != read) {
-        it->uses[it->use_count++] = read_too;
-    }
-}
-
-static uint32_t tile(uint32_t row, uint32_t column)
-{
-    return row * (row + 1) / 2 + column;
+    (void)state;
+    machine.count = 0;
+    machine.processors = 0;
+    add_device(GPU, &(dynsel_simulated_device){.name = "gpu",
+                                               .aspects = DYNSEL_ASPECT_BIT(gpu),
+                                               .memory = 1,
+                                               .submit_ns = 6000,
+                                               .latency_ns = 12000,
+                                               .transfer_ns = 8000,
+                                               .mib_ns = 20000});
+    add_device(PROCESSORS, &(dynsel_simulated_device){.name = "processors",
+                                                      .aspects = DYNSEL_ASPECT_BIT(cpu),
+                                                      .memory = 2,
+                                                      .submit_ns = 3000,
+                                                      .latency_ns = 20000,
+                                                      .transfer_ns = 1000});
+    add_device(THREAD, &(dynsel_simulated_device){.name = "thread",
+                                                  .kind = DYNSEL_SIMULATED_THREAD,
+                                                  .aspects = DYNSEL_ASPECT_BIT(host),
+                                                  .submit_ns = 300,
+                                                  .latency_ns = 5000});
+    return 0;
 }
 
 /* One step of a factorization is slow on a GPU, because little of it can be done at once. */
@@ -236,18 +41,7 @@ static void factorization_uses_thread_for_what_is_slow_on_gpu(void **state)
     graph.kinds[1] = (kind){64, {40, 60, 180}};
     graph.kinds[2] = (kind){4096, {8, 40, 180}};
     graph.kinds[3] = (kind){4096, {8, 50, 350}};
-    for (uint32_t k = 0; k < 5; k++) {
-        add(0, tile(k, k), tile(k, k), tile(k, k));
-        for (uint32_t i = k + 1; i < 5; i++) {
-            add(1, tile(i, k), tile(k, k), tile(k, k));
-        }
-        for (uint32_t i = k + 1; i < 5; i++) {
-            add(2, tile(i, i), tile(i, k), tile(i, k));
-            for (uint32_t j = k + 1; j < i; j++) {
-                add(3, tile(i, j), tile(i, k), tile(j, k));
-            }
-        }
-    }
+    add_factorization(5);
     const shares of = compare("factorization");
     assert_true(of.first >= 1.5);
     assert_true(of.later >= 1.7);
@@ -313,7 +107,7 @@ static void updates_of_parts_stay_where_data_are(void **state)
 static void random_graphs_are_faster_than_best_device(void **state)
 {
     (void)state;
-    enum { GRAPHS = 20 };
+    enum { GRAPHS = 20, DATA = 15 };
     test_random random = {test_seed()};
     shares mean = {0, 0};
     for (uint32_t g = 0; g < GRAPHS; g++) {
@@ -328,8 +122,8 @@ static void random_graphs_are_faster_than_best_device(void **state)
                 graph.kinds[k].takes_us[THREAD] / (1u << test_random_below(&random, 5)) + 5;
         }
         for (uint32_t i = 0; i < 80; i++) {
-            add(test_random_below(&random, KINDS), test_random_below(&random, BUFFERS),
-                test_random_below(&random, BUFFERS), test_random_below(&random, BUFFERS));
+            add(test_random_below(&random, KINDS), test_random_below(&random, DATA),
+                test_random_below(&random, DATA), test_random_below(&random, DATA));
         }
         const shares of = compare("random");
         assert_true(of.first >= 0.5);
@@ -350,5 +144,5 @@ int main(void)
         cmocka_unit_test(updates_of_parts_stay_where_data_are),
         cmocka_unit_test(random_graphs_are_faster_than_best_device),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

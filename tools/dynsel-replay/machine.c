@@ -56,7 +56,8 @@ static void imitate(const recorded_resource *recorded, machine_resource *resourc
                                       .kind = (recorded->nature & DYNSEL_TRACE_IN_CALLER) != 0
                                                   ? DYNSEL_SIMULATED_CALLER
                                                   : DYNSEL_SIMULATED_QUEUE,
-                                      .aspects = (dynsel_aspect_set)recorded->aspects}};
+                                      .aspects = (dynsel_aspect_set)recorded->aspects,
+                                      .threads = recorded->processors}};
     resource->ops = *dynsel_simulated_resource(&resource->device).backend->ops;
     resource->ops.name = recorded->backend;
     resource->ops.timing_ns = recorded->timing_ns;

@@ -70,6 +70,7 @@ static void make_device(play_work *work, uint32_t index)
                                                                  : DYNSEL_SIMULATED_THREAD,
         .aspects = (dynsel_aspect_set)recorded->aspects,
         .memory = is_queue ? index + 1 : 0,
+        .threads = recorded->processors,
         .submit_ns = times->submit_ns,
         .latency_ns = resource->has_latency ? resource->latency_ns : times->latency_ns,
         .transfer_ns = times->transfer_ns,

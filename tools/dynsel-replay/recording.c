@@ -98,7 +98,8 @@ static void take_resource(recorded_policy *policy, const dynsel_trace_record *re
         put_part(resource->backend, record);
     } else if (record->event == DYNSEL_TRACE_RESOURCE) {
         resource->is_known = true;
-        resource->nature = record->words[0];
+        resource->nature = record->words[0] & UINT16_MAX;
+        resource->processors = record->words[0] >> 16;
         resource->timing_ns = record->words[1];
         resource->aspects = recording_number(record, 2);
     }

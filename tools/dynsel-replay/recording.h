@@ -26,6 +26,7 @@ typedef struct recorded_resource {
     char backend[RECORDING_NAME_BYTES];
     bool is_known; /**< its nature was recorded */
     uint32_t nature;
+    uint32_t processors; /**< of the host, that it computes on; 0: none, or not known */
     uint32_t timing_ns;
     uint64_t aspects;
 } recorded_resource;

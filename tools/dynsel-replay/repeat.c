@@ -76,7 +76,8 @@ void repeat_take(call_inputs *in, const dynsel_trace_record *record)
     } else if (record->event == DYNSEL_TRACE_EXPECTED) {
         in->data.expected_ns = recording_number(record, 0);
         in->data.updates_ahead = record->words[2];
-        in->data.expected_on = record->words[3] & INT32_MAX;
+        in->data.expected_on = record->words[3] & (INT32_MAX >> 1);
+        in->data.follows = (record->words[3] >> 30 & 1u) != 0;
         in->data.comes_behind = record->words[3] >> 31 != 0;
     } else if (record->event == DYNSEL_TRACE_BYTES_IN) {
         take_bytes(in, record);
