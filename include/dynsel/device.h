@@ -17,6 +17,9 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** In dynsel_device.processors: of another host than that of the program. */
+#define DYNSEL_PROCESSORS_ELSEWHERE UINT32_MAX
+
 #if CONFIG_DYNSEL_ASPECTS
 
 /** A device as its backend describes it. No text is NULL; they live as long as the device is known
@@ -30,7 +33,7 @@ typedef struct dynsel_device {
     const char *driver;        /**< the version of its driver; empty if there is none */
     dynsel_aspect_set aspects; /**< its aspects, as reported by its driver */
     uint32_t processors;       /**< of the host, that it computes on at a time: 1 for a thread; 0:
-                                    none, or not known */
+                                    none, or not known; or DYNSEL_PROCESSORS_ELSEWHERE */
 } dynsel_device;
 
 /**

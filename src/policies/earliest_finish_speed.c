@@ -96,11 +96,13 @@ static uint32_t assumed_slowness(dynsel_device_class class_of_device)
 static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t index)
 {
     const uint32_t place = dynsel_word_load_relaxed(&policy->states[index].is.place);
+    const uint32_t known = dynsel_processors_of(&policy->policy, index);
     uint32_t units = place == DYNSEL_FINISH_THREAD ? 1 : 0;
     uint32_t threads = 0;
     uint32_t most = 0;
-    if (place == DYNSEL_FINISH_PROCESSORS) {
-        const uint32_t known = dynsel_processors_of(&policy->policy, index);
+    if (known == DYNSEL_PROCESSORS_ELSEWHERE) {
+        units = 0;
+    } else if (place == DYNSEL_FINISH_PROCESSORS) {
         units = known == 0 || known > DYNSEL_FINISH_MOST_PROCESSORS ? DYNSEL_FINISH_MOST_PROCESSORS
                                                                     : known;
     }
@@ -108,7 +110,7 @@ static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t inde
     for (uint32_t i = 0; i <= index; i++) {
         const uint32_t its = dynsel_word_load_relaxed(&policy->states[i].is.processors);
         const bool is_thread = is_at(&policy->states[i], DYNSEL_FINISH_THREAD);
-        threads += is_thread ? 1 : 0;
+        threads += is_thread ? its : 0;
         most = !is_thread && its > most && its != DYNSEL_FINISH_MOST_PROCESSORS ? its : most;
     }
     const uint32_t of_host = most > 1 ? most : threads + 1;

@@ -153,6 +153,8 @@ static void resources_have_the_aspects_of_their_rank(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_describe(&own, &here));
     assert_string_equal(there.type, "host");
     assert_true(there.aspects == here.aspects);
+    assert_int_equal(DYNSEL_PROCESSORS_ELSEWHERE, there.processors); /* none of rank 0's */
+    assert_int_equal(1, here.processors);
     const dynsel_resource wrong = {.backend = &dynsel_mpi_backend, .handle = &here};
     assert_status(DYNSEL_E_INVALID, dynsel_resource_describe(&wrong, &there));
 }

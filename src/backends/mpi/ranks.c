@@ -95,7 +95,8 @@ dynsel_status dynsel_mpi_describe(dynsel_backend *backend, const void *handle,
                               .type = its->type,
                               .name = its->device,
                               .driver = its->driver,
-                              .aspects = its->aspects};
+                              .aspects = its->aspects,
+                              .processors = DYNSEL_PROCESSORS_ELSEWHERE};
     return DYNSEL_OK;
 }
 #endif
