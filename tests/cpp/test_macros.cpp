@@ -88,6 +88,7 @@ static void a_task_is_a_constant(void **)
     assert_true(task.function == count_up);
     assert_int_equal(task.form_count, 0);
     assert_true(DYNSEL_NO_TIME_LIMIT == UINT64_MAX);
+    assert_true(DYNSEL_PROCESSORS_ELSEWHERE == UINT32_MAX);
 }
 
 #if CONFIG_DYNSEL_BACKEND_INLINE
