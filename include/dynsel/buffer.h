@@ -102,8 +102,8 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
  * Errors: DYNSEL_E_BUSY, DYNSEL_E_STALE, DYNSEL_E_INVALID and DYNSEL_E_IN_TASK as
  *     dynsel_buffer_deinit(). With DYNSEL_E_DEPENDENCY the buffer is gone, and a resource that was
  *     given up may still use its memory, as described there.
- * May block: while a copy to the host runs that an earlier use began; and for ends of command groups
- *     that are not known yet, as dynsel_buffer_deinit().
+ * May block: while a copy to the host runs that an earlier use began; and for ends of command
+ *     groups that are not known yet, as dynsel_buffer_deinit().
  * Context: any thread.
  * Cost: as dynsel_buffer_deinit() of a buffer that no device has written.
  * Source: SYCL 2020, 4.7.2 "Buffers", set_final_data(nullptr) and set_write_back(false).

@@ -97,12 +97,11 @@ static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t inde
 {
     const uint32_t place = dynsel_word_load_relaxed(&policy->states[index].is.place);
     const uint32_t known = dynsel_processors_of(&policy->policy, index);
-    uint32_t units = place == DYNSEL_FINISH_THREAD ? 1 : 0;
+    const bool is_here = known != DYNSEL_PROCESSORS_ELSEWHERE;
+    uint32_t units = is_here && place == DYNSEL_FINISH_THREAD ? 1 : 0;
     uint32_t threads = 0;
     uint32_t most = 0;
-    if (known == DYNSEL_PROCESSORS_ELSEWHERE) {
-        units = 0;
-    } else if (place == DYNSEL_FINISH_PROCESSORS) {
+    if (is_here && place == DYNSEL_FINISH_PROCESSORS) {
         units = known == 0 || known > DYNSEL_FINISH_MOST_PROCESSORS ? DYNSEL_FINISH_MOST_PROCESSORS
                                                                     : known;
     }
