@@ -155,22 +155,23 @@ static void look_at_home(dynsel_finish_sight *s)
 {
     const uint32_t home = dynsel_word_load_relaxed(&s->policy->data_home);
     s->gathers = DYNSEL_FINISH_NO_RESOURCE;
-    if (s->uses_ahead != 0 && home != 0 && home <= s->count &&
-        dynsel_sight_is_candidate(s, home - 1)) {
-        s->exchange_ns = exchange_ns(s, home - 1);
-        s->gathers = gathers_data(s, home - 1) ? home - 1 : DYNSEL_FINISH_NO_RESOURCE;
-    }
     s->home = DYNSEL_FINISH_NO_RESOURCE;
-    if (s->uses_ahead != 0 && home != 0 && home <= s->count &&
-        dynsel_sight_is_candidate(s, home - 1) && s->kinds->own != NULL) {
-        const uint64_t home_run_ns = dynsel_sight_known_run_ns(s, home - 1, false);
-        for (uint32_t i = 0; i < s->count; i++) {
-            const uint64_t run_ns =
-                dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
-            if (run_ns != 0 && run_ns < home_run_ns) {
-                s->home = home - 1;
-                s->home_run_ns = home_run_ns;
-            }
+    if (s->uses_ahead == 0 || home == 0 || home > s->count ||
+        !dynsel_sight_is_candidate(s, home - 1)) {
+        return;
+    }
+    s->exchange_ns = exchange_ns(s, home - 1);
+    s->gathers = gathers_data(s, home - 1) ? home - 1 : DYNSEL_FINISH_NO_RESOURCE;
+    if (s->kinds->own == NULL) {
+        return;
+    }
+    const uint64_t home_run_ns = dynsel_sight_known_run_ns(s, home - 1, false);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint64_t run_ns =
+            dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
+        if (run_ns != 0 && run_ns < home_run_ns) {
+            s->home = home - 1;
+            s->home_run_ns = home_run_ns;
         }
     }
 }
