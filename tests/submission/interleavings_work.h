@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads of test_interleavings.c change: the device's events, the work behind its
- * handles, and what was counted. */
+/* What the threads of test_interleavings.c do and change: operations, the device's events, the work
+ * behind its handles, and what was counted. */
 #ifndef DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 #define DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 
@@ -11,7 +11,9 @@
 #include <dynsel/policy.h>
 #include <dynsel/submission.h>
 
-enum { EVENTS = 8, HANDLES = 2 };
+#include "stepping/step.h"
+
+enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3 };
 
 typedef struct event {
     uint32_t state; /* of the device; an event_state */
@@ -74,6 +76,24 @@ static inline unsigned count_failing(const event *events, unsigned count)
     }
     return failing;
 }
+
+/* For the end of a policy: PERHAPS work may be uncollected. */
+typedef enum outcome { IN_ANY_CASE, PERHAPS } outcome;
+
+typedef struct operation {
+    void (*run)(unsigned which);
+    unsigned which;
+} operation;
+
+typedef struct program {
+    const char *name;
+    operation before[2]; /* done before the threads begin */
+    operation threads[STEP_THREADS][OPERATIONS];
+} program;
+
+/* clang-format off */
+#define OPERATION(run, which) {run, which}
+/* clang-format on */
 
 /* The counts of its work, which stand in the middle of a policy. */
 typedef struct memory_of_counts {

@@ -17,7 +17,7 @@
 /* Last: its short names would hide parameters of the headers above. */
 #include "interleavings_work.h"
 
-enum { OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };
+enum { MOST_RESULTS = 8, NEVER = EVENTS };
 
 /* The library's other sources, whose table is larger, refer to it. */
 dynsel_word dynsel_slots_opened;
@@ -281,8 +281,6 @@ static void mark_all(unsigned which)
     }
 }
 
-typedef enum outcome { IN_ANY_CASE, PERHAPS } outcome;
-
 /* While another thread may read the table of slots. PERHAPS: work may be uncollected. */
 static void end_policy(unsigned which)
 {
@@ -479,20 +477,6 @@ static void fail_dependency(unsigned which)
 
 #endif
 
-typedef struct operation {
-    void (*run)(unsigned which);
-    unsigned which;
-} operation;
-
-typedef struct program {
-    const char *name;
-    operation before[2]; /* done before the threads begin */
-    operation threads[STEP_THREADS][OPERATIONS];
-} program;
-
-/* clang-format off */
-#define OPERATION(run, which) {run, which}
-/* clang-format on */
 #define WAIT(n)    OPERATION(wait_for, n)
 #define AWAIT(n)   OPERATION(await, n)
 #define RELEASE(n) OPERATION(release_handle, n)
