@@ -42,6 +42,7 @@ static void host_has_listed_aspects(void **state)
     const dynsel_device device = described_by(&host);
     assert_string_equal(device.type, "host");
     assert_int_equal(device.aspects, of_host);
+    assert_int_equal(1, device.processors);
 #if CONFIG_DYNSEL_ASPECT_HOST && CONFIG_DYNSEL_ASPECT_FP64 && CONFIG_DYNSEL_ASPECT_GPU
     assert_true(dynsel_resource_has(&host, DYNSEL_ASPECT_host));
     assert_true(dynsel_resource_has(&host, DYNSEL_ASPECT_fp64));
@@ -63,6 +64,7 @@ static void workers_have_aspects_of_host(void **state)
     for (size_t i = 0; i < count; i++) {
         const dynsel_device device = described_by(&workers[i]);
         assert_string_equal(device.type, "host");
+        assert_int_equal(1, device.processors);
         assert_int_equal(device.aspects, of_host);
     }
 }
@@ -88,10 +90,12 @@ static void describe_of_custom_backend_returns_its_data(void **state)
                             .platform = "bench",
                             .vendor = "us",
                             .type = "accelerator",
-                            .aspects = BIT(0) | BIT(2)};
+                            .aspects = BIT(0) | BIT(2),
+                            .processors = 3};
     const dynsel_resource resource = described(&own);
     (void)state;
     const dynsel_device device = described_by(&resource);
+    assert_int_equal(3, device.processors);
     assert_string_equal(device.platform, "bench");
     assert_string_equal(device.vendor, "us");
     assert_string_equal(device.type, "accelerator");

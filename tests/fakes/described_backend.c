@@ -73,6 +73,7 @@ static dynsel_status describe(dynsel_backend *backend, const void *handle, dynse
     device->vendor = own->vendor;
     device->type = own->type;
     device->aspects = own->aspects;
+    device->processors = own->processors;
     return fail_if(own->describes, "describe");
 }
 

@@ -23,10 +23,11 @@
 /* A device; its address is the handle. */
 typedef struct described_device {
     const char *name;
-    const char *platform; /* these three: what `describe` fills in */
+    const char *platform; /* from here to `processors`: what `describe` fills in */
     const char *vendor;
     const char *type;
     dynsel_aspect_set aspects;
+    uint32_t processors;
     dynsel_status describes; /* a failure: `describe` fails with it */
     dynsel_status attaches;  /* a failure: `attach` fails with it */
     bool refuses;            /* start is DYNSEL_E_OUT_OF_SERVICE */

@@ -81,6 +81,7 @@ static void found_devices_are_described(void **state)
     assert_string_equal(device.platform, "Platform One");
     assert_string_equal(device.vendor, "Maker One");
     assert_string_equal(device.type, "gpu");
+    assert_int_equal(0, device.processors);
     const dynsel_resource small = resource_of("small");
     device = described(&small);
     assert_string_equal(device.platform, "Platform Two");
@@ -163,6 +164,7 @@ static void queue_of_unlisted_platform_is_described(void **state)
     assert_string_equal(device.platform, "");
     assert_string_equal(device.vendor, "Maker Three");
     assert_string_equal(device.type, "cpu");
+    assert_int_equal(4, device.processors); /* its compute units */
     const dynsel_resource mine = {&dynsel_opencl_backend, queue};
     const dynsel_options options = {.resources = &mine, .count = 1, .adapt = dynsel_opencl_adopt};
     dynsel_fixed_resource_policy policy = {.index = 0};
