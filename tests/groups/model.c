@@ -6,6 +6,7 @@
 void model_begin(model *m)
 {
     memset(m->before, 0, sizeof m->before);
+    memset(m->surely, 0, sizeof m->surely);
     memset(m->behind, 0, sizeof m->behind);
     memset(m->failed, 0, sizeof m->failed);
     for (unsigned i = 0; i < PROGRAM_BUFFERS; i++) {
@@ -46,7 +47,7 @@ static uint64_t all_before(const model *m, uint64_t direct)
     return all;
 }
 
-uint64_t model_before(const model *m, const program *p, unsigned i)
+static uint64_t directly_before(const model *m, const program *p, unsigned i)
 {
     const program_command *c = &p->commands[i];
     uint64_t direct = m->behind[i];
@@ -54,12 +55,40 @@ uint64_t model_before(const model *m, const program *p, unsigned i)
         const model_buffer *buffer = &m->buffers[c->uses[u].buffer];
         direct |= buffer->writer | (writes(&c->uses[u]) ? buffer->readers : 0);
     }
-    return all_before(m, direct);
+    return direct;
 }
 
-static void enter(model *m, const program_command *c, unsigned i, uint64_t before)
+uint64_t model_before(const model *m, const program *p, unsigned i)
 {
-    m->before[i] = before;
+    return all_before(m, directly_before(m, p, i));
+}
+
+static bool may_end_early(const model *m, const program *p, unsigned i)
+{
+    bool changes = false;
+    for (unsigned b = 0; b < PROGRAM_BUFFERS; b++) {
+        changes |= model_writes(&p->commands[i], b);
+    }
+    return m->failed[i] != 0 && !changes;
+}
+
+uint64_t model_surely_before(const model *m, const program *p, unsigned i)
+{
+    const uint64_t direct = directly_before(m, p, i);
+    uint64_t all = 0;
+    for (unsigned j = 0; j < i; j++) {
+        if ((direct >> j & 1u) != 0 && !may_end_early(m, p, j)) {
+            all |= UINT64_C(1) << j | m->surely[j];
+        }
+    }
+    return all;
+}
+
+static void enter(model *m, const program *p, unsigned i)
+{
+    const program_command *c = &p->commands[i];
+    m->before[i] = model_before(m, p, i);
+    m->surely[i] = model_surely_before(m, p, i);
     for (unsigned u = 0; u < c->use_count; u++) {
         m->buffers[c->uses[u].buffer].readers |= UINT64_C(1) << i;
     }
@@ -257,7 +286,7 @@ void access_write(unsigned char *data, size_t bytes, const program_command *c)
 
 void model_pass_over(model *m, const program *p, unsigned i, uint64_t causes)
 {
-    enter(m, &p->commands[i], i, model_before(m, p, i));
+    enter(m, p, i);
     m->failed[i] = causes;
     pass_over(m, &p->commands[i], i, causes);
 }
@@ -281,7 +310,7 @@ void model_run(model *m, const program *p, const program_shapes *shapes, unsigne
 {
     const program_command *c = &p->commands[i];
     const model_outcome outcome = model_foresee(m, p, shapes, i);
-    enter(m, c, i, model_before(m, p, i));
+    enter(m, p, i);
     m->failed[i] = outcome.status != DYNSEL_OK ? outcome.causes : 0;
     if (outcome.status == DYNSEL_E_DEPENDENCY) {
         pass_over(m, c, i, outcome.causes);

@@ -32,6 +32,7 @@ typedef struct model_outcome {
 typedef struct model {
     model_buffer buffers[PROGRAM_BUFFERS];
     uint64_t before[PROGRAM_COMMANDS]; /* all that a command comes after, at first or second hand */
+    uint64_t surely[PROGRAM_COMMANDS]; /* of these, those whose end it has to wait for */
     uint64_t behind[PROGRAM_COMMANDS]; /* of these, what it names, as a bit */
     uint64_t failed[PROGRAM_COMMANDS]; /* the causes of its failure; 0: it does not fail */
     unsigned char out[PROGRAM_OUTS][PROGRAM_BYTES]; /* what a KIND_OUT copies */
@@ -42,6 +43,10 @@ void model_begin(model *m);
 
 /* All that command i comes after; nothing is changed. */
 uint64_t model_before(const model *m, const program *p, unsigned i);
+
+/* Of these, those whose end it has to wait for: what fails and writes nothing may end before what
+ * it comes after. */
+uint64_t model_surely_before(const model *m, const program *p, unsigned i);
 
 /* What will become of command i; nothing is changed. */
 model_outcome model_foresee(const model *m, const program *p, const program_shapes *shapes,
