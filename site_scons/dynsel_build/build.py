@@ -547,7 +547,7 @@ class VariantBuild:
         settings = {k: str(v).replace("{build}", self._folder()).replace("{top}", self.trees.top)
                     for k, v in variables.items()}
         spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings}, seconds)
-        identity = json.dumps([command, sorted(settings.items())])
+        identity = self.trees.anywhere(json.dumps([command, sorted(settings.items())]))
         nodes = self.env.Command(
             [at(f"{stem}.ok"), at(f"{stem}.log")], [*depends, Value(identity)],
             action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))

@@ -53,6 +53,10 @@ class Trees:
     def real(self, path):
         return Path(self.top) / path
 
+    def anywhere(self, text):
+        """A text without the places of dynsel's tree and of what is built: the same in a copy of both elsewhere."""
+        return text.replace(str(self.real(self.build)), "{build}").replace(self.top, "{top}")
+
     def owner(self, path):
         """The product that a file belongs to, or None if it is dynsel's."""
         inside = [p for p in self.products if path == p.root or path.startswith(p.root + "/")]

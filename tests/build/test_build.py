@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -350,6 +351,14 @@ class Testing(Case):
         self.assertEqual(said.splitlines()[-2:], ["nothing has changed since these tests passed",
                                                   "4 passed, 0 failed"])
         self.assertEqual(self.good("test", "CONF=minimal").splitlines()[-1], "3 passed, 0 failed")
+
+    def test_copy_of_tree_repeats_nothing(self):
+        self.good("test")
+        with tempfile.TemporaryDirectory() as elsewhere:
+            shutil.copytree(self.top, f"{elsewhere}/copy")
+            status, said = scons(f"{elsewhere}/copy", "test")
+        self.assertEqual(status, 0, said)
+        self.assert_nothing_done(said)
 
     def test_one_failure_hides_no_other_failure(self):
         self.edit("tests/test_other.c", "return 0", 'return puts("oh, no") > 0')
