@@ -551,7 +551,7 @@ class VariantBuild:
         nodes = self.env.Command(
             [at(f"{stem}.ok"), at(f"{stem}.log")], [*depends, Value(identity)],
             action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))
-        group.add(stem, nodes[0])
+        group.add(spec, nodes[0])
         return nodes[0]
 
 

@@ -14,6 +14,8 @@ from SCons.Script import BUILD_TARGETS, GetBuildFailures
 
 from . import runner
 
+REPEATED = 20  # lines of each log
+
 _groups = {}
 _once = set()
 
@@ -23,11 +25,11 @@ class Group:
 
     def __init__(self, name):
         self.name = name
-        self.nodes, self.results = {}, {}
+        self.nodes, self.results, self._runs = {}, {}, {}
         _groups[name] = self
 
-    def add(self, stem, node):
-        self.nodes[stem] = node
+    def add(self, spec, node):
+        self.nodes[spec.stem], self._runs[spec.stem] = node, spec
 
     def record(self, stem, status):
         if status == 0 or not runner.interrupted():
@@ -37,6 +39,11 @@ class Group:
     def failed_now(self):
         """At least one run failed."""
         return any(self.results.values())
+
+    def accounts(self):
+        """The last lines of each run that failed now."""
+        return [line for stem, status in self.results.items() if status
+                for line in runner.account(self._runs[stem], status, REPEATED)]
 
     def passed(self):
         """Every run passed, now or earlier without a change since."""
@@ -121,6 +128,8 @@ def _summary(counted):
     for name in others:
         if not any(name.startswith(f) for f in failed):
             print(f"failed: {name}")
+    for line in (line for g in groups for line in g.accounts()):
+        print(line)
     if not failed and not others and not any(g.results for g in groups):
         print("nothing has changed since these tests passed")
     print(f"{len(groups) - len(failed)} passed, {len(failed)} failed")

@@ -94,7 +94,7 @@ def run(spec):
     if status == 0:
         return _stamp(spec, "passed\n")
     if not _interrupted:
-        _show(spec, log, status)
+        _show(spec, status)
     return status
 
 
@@ -147,14 +147,18 @@ def _stamp(spec, text):
     return 0
 
 
-def _show(spec, log, status):
+def _show(spec, status):
     """One write, so that the reports of parallel tests do not mix."""
+    sys.stdout.write("\n".join(account(spec, status, TAIL)) + "\n")
+    sys.stdout.flush()
+
+
+def account(spec, status, length):
+    """Why a run failed, and so many of the last lines of its log."""
+    log = spec.stem + ".log"
     with open(log, encoding="utf-8", errors="replace") as f:
         lines = f.read().splitlines()
-    text = [f"FAILED  {spec.stem}: {_reason(spec, status)}; the end of {log}:"]
-    text += ["    " + line for line in lines[-TAIL:]]
-    sys.stdout.write("\n".join(text) + "\n")
-    sys.stdout.flush()
+    return [f"FAILED  {spec.stem}: {_reason(spec, status)}; the end of {log}:", *("    " + line for line in lines[-length:])]
 
 
 def _on_the_clock(spec):

@@ -367,7 +367,10 @@ class Testing(Case):
         said = self.bad("test", "-j1")
         self.assertIn("FAILED  build/native/tests/test_other: exit status 1;", said)
         self.assertIn("    oh, no\n", said)
-        self.assertEqual(said.splitlines()[-1], "2 passed, 2 failed")
+        end = ["failed: build/native/obj/tests/test_rr.o",
+               "FAILED  build/native/tests/test_other: exit status 1; the end of build/native/tests/test_other.log:",
+               "    oh, no", "2 passed, 2 failed"]
+        self.assertEqual(said.splitlines()[-len(end):], end)
         self.assertEqual(self.bad("test").splitlines()[-1], "2 passed, 2 failed")
 
     def test_one_failing_run_fails_its_program_once(self):
