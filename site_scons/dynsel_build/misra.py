@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from SCons.Script import Value
@@ -22,7 +23,9 @@ DEVIATIONS = "doc/misra.md"
 EVERYWHERE = "everywhere"
 # Together they compile every source that a host can compile; a source is checked in the first one.
 FRAGMENTS = ("full", "interrupts", "minimal", "tiny_in_flight", "tiny", "trace~TRACE_TO_HOOK=y", "mpi")
-COMMAND = ["cppcheck", "--addon=misra", "--quiet", "--std=c11", "--enable=style",
+# cppcheck would start the first python3 of the PATH, twice for each source; where that is a script which looks for the
+# interpreter first, this takes two fifths of the time.
+COMMAND = ["cppcheck", "--addon=misra", f"--addon-python={sys.executable}", "--quiet", "--std=c11", "--enable=style",
            "--suppress=missingIncludeSystem", "--template={file}:{line}: {id}"]
 
 _FINDING = re.compile(r"(.+):(\d+): misra-c2012-(\d+\.\d+)")
