@@ -70,7 +70,8 @@ class task_view {
     bool claims_;
 };
 
-template <class Policy, class... Reports> class policy_base {
+template <class Policy, class... Reports>
+class policy_base : public detail::policy_members<Policy> {
     static_assert((execution_info_v<Reports> && ...),
                   "behind the policy's name stands the execution info that it wants");
 
@@ -115,18 +116,6 @@ template <class Policy, class... Reports> class policy_base {
         return dynsel_policy_deinit(&node_.policy);
     }
 
-    template <class... Args> [[nodiscard]] auto submit(Args &&...args)
-    {
-        return dynsel::submit(*static_cast<Policy *>(this), std::forward<Args>(args)...);
-    }
-    template <class... Args> [[nodiscard]] auto try_submit(Args &&...args)
-    {
-        return dynsel::try_submit(*static_cast<Policy *>(this), std::forward<Args>(args)...);
-    }
-    template <class... Args> status submit_and_wait(Args &&...args)
-    {
-        return dynsel::submit_and_wait(*static_cast<Policy *>(this), std::forward<Args>(args)...);
-    }
     [[nodiscard]] resource_list get_resources() const noexcept
     {
         return resource_list{&node_.policy};

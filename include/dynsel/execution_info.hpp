@@ -63,6 +63,11 @@ struct report_info
 };
 template <class S, class Info> inline constexpr bool report_info_v = report_info<S, Info>::value;
 
+/** The same: the name among the requirements of a selection. */
+template <class S, class Info> using report_execution_info = report_info<S, Info>;
+template <class S, class Info>
+inline constexpr bool report_execution_info_v = report_info_v<S, Info>;
+
 /** The same of information with a value, of type V or what V converts to. */
 template <class S, class Info, class V>
 struct report_value : std::bool_constant<report_info_v<S, Info> &&

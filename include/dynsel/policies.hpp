@@ -22,6 +22,8 @@
 
 #include <chrono>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 #include <dynsel/dynsel.h>
 #include <dynsel/resource.hpp>
@@ -56,7 +58,68 @@ class submission_group {
     dynsel_submission_group group_;
 };
 
+/* The free functions of <dynsel/submission.hpp>, which the members of a policy call. */
+template <class P> class selection;
+template <class P, class F, class... Args>
+result<selection<P>> select(P &policy, const F &f, const Args &...args);
+template <class P> result<selection<P>> select(P &policy);
+template <class Target, class F, class... Args>
+[[nodiscard]] auto submit(Target &&target, F &&f, Args &&...args);
+template <class Target, class F, class... Args>
+[[nodiscard]] auto try_submit(Target &&target, F &&f, Args &&...args);
+template <class Target, class F, class... Args>
+status submit_and_wait(Target &&target, F &&f, Args &&...args);
+
 namespace detail {
+
+template <class T> struct is_selection : std::false_type {
+};
+template <class P> struct is_selection<selection<P>> : std::true_type {
+};
+template <class T> inline constexpr bool is_selection_v = is_selection<std::decay_t<T>>::value;
+
+/** The free functions over a policy, as members of a policy. The first argument may be a selection
+ * that it made. */
+template <class Policy> class policy_members {
+  public:
+    template <class... Args> [[nodiscard]] auto select(const Args &...args)
+    {
+        return dynsel::select(self(), args...);
+    }
+    template <class First, class... Args> [[nodiscard]] auto submit(First &&first, Args &&...args)
+    {
+        if constexpr (is_selection_v<First>) {
+            return dynsel::submit(first, std::forward<Args>(args)...);
+        } else {
+            return dynsel::submit(self(), std::forward<First>(first), std::forward<Args>(args)...);
+        }
+    }
+    template <class First, class... Args>
+    [[nodiscard]] auto try_submit(First &&first, Args &&...args)
+    {
+        if constexpr (is_selection_v<First>) {
+            return dynsel::try_submit(first, std::forward<Args>(args)...);
+        } else {
+            return dynsel::try_submit(self(), std::forward<First>(first),
+                                      std::forward<Args>(args)...);
+        }
+    }
+    template <class First, class... Args> status submit_and_wait(First &&first, Args &&...args)
+    {
+        if constexpr (is_selection_v<First>) {
+            return dynsel::submit_and_wait(first, std::forward<Args>(args)...);
+        } else {
+            return dynsel::submit_and_wait(self(), std::forward<First>(first),
+                                           std::forward<Args>(args)...);
+        }
+    }
+
+  private:
+    Policy &self() noexcept
+    {
+        return *static_cast<Policy *>(this);
+    }
+};
 
 /** Deinitializes a policy that goes away; nothing where it was not initialized. */
 inline void end_policy(dynsel_policy *policy) noexcept
@@ -82,7 +145,7 @@ inline dynsel_options options_of(const dynsel_resource *resources, std::size_t c
 }
 
 /** A policy of the library; Kind has its structure, its init function and what that is given. */
-template <class Kind> class policy_of {
+template <class Kind> class policy_of : public policy_members<policy_of<Kind>> {
   public:
     using option = typename Kind::option;
     using resource_type = resource;

@@ -101,12 +101,6 @@ template <class P> class selection {
 
 namespace detail {
 
-template <class T> struct is_selection : std::false_type {
-};
-template <class P> struct is_selection<selection<P>> : std::true_type {
-};
-template <class T> inline constexpr bool is_selection_v = is_selection<std::decay_t<T>>::value;
-
 /* The ways to submit. */
 struct blocking {
     dynsel_status operator()(dynsel_policy *policy, const dynsel_task *task,

@@ -85,6 +85,40 @@ void offsets_are_passed_on(void **)
     assert_status(DYNSEL_E_INVALID, past.status());
 }
 
+/* The specification requires these members of each policy. */
+template <class P> void each_member()
+{
+    static P p{{host}};
+    int count = 0;
+    auto add = [&count](dynsel::resource, int by) { count += by; };
+    auto chosen = p.select(add, 1);
+    auto unknown = p.select();
+    assert_true(chosen && unknown && &chosen->get_policy() == &p);
+    auto by_selection = p.submit(*chosen, add, 1);
+    auto by_policy = p.submit(add, 20);
+    assert_status(DYNSEL_OK, by_selection.wait());
+    assert_status(DYNSEL_OK, by_policy.wait());
+    assert_status(DYNSEL_OK, p.submit_and_wait(*unknown, add, 300));
+    assert_status(DYNSEL_OK, p.submit_and_wait(add, 4000));
+    assert_int_equal(count, 4321);
+    auto tried = p.try_submit(add, 50000);
+    auto again = p.select(add, 1);
+    auto tried_selection = p.try_submit(std::move(*again), add, 600000);
+    assert_status(DYNSEL_OK, tried.wait());
+    assert_status(DYNSEL_OK, tried_selection.wait());
+    assert_int_equal(count, 654321);
+    assert_status(DYNSEL_E_STALE, p.submit_and_wait(*chosen, add, 1)); /* it was consumed */
+}
+
+void policies_have_the_functions_as_members(void **)
+{
+    each_member<dynsel::fixed_resource_policy>();
+    each_member<dynsel::round_robin_policy>();
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    each_member<dynsel::auto_tune_policy>();
+#endif
+}
+
 void a_policy_waits_for_its_work_when_it_ends(void **)
 {
     manual_reset();
@@ -164,6 +198,10 @@ class least_loaded
 
 static_assert(dynsel::report_info_v<dynsel::selection_t<least_loaded>, info::task_completion_t>);
 static_assert(!dynsel::report_info_v<dynsel::selection_t<least_loaded>, info::task_time_t>);
+static_assert(
+    dynsel::report_execution_info_v<dynsel::selection_t<least_loaded>, info::task_submission_t>);
+static_assert(
+    !dynsel::report_execution_info<dynsel::selection_t<least_loaded>, info::task_time_t>::value);
 
 void a_policy_of_ones_own_selects_and_hears(void **)
 {
@@ -320,6 +358,7 @@ int main()
     const CMUnitTest tests[] = {
         cmocka_unit_test(policies_of_the_library_are_constructed),
         cmocka_unit_test(offsets_are_passed_on),
+        cmocka_unit_test(policies_have_the_functions_as_members),
         cmocka_unit_test(a_policy_waits_for_its_work_when_it_ends),
         cmocka_unit_test(a_policy_that_ends_before_its_submissions_stops_the_program),
         cmocka_unit_test(a_policy_of_ones_own_selects_and_hears),

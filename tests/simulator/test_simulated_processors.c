@@ -138,7 +138,8 @@ static void threads_are_as_many_as_processors(void **state)
 
 /*
  * Kinds that are faster on the one or on the other. What random graphs are held to lies below the
- * least of 400 seeds: 0.81 later, means of 20 graphs 0.97 and 1.06; independent 0.91, 1.07 and 1.16.
+ * least of 400 seeds: 0.81 later, means of 20 graphs 0.97 and 1.06; independent 0.91, 1.07 and
+ * 1.16.
  */
 static void set_up_random_kinds(test_random *random)
 {

@@ -110,5 +110,8 @@ void dynsel_opencl_release_kernels(void)
             }
         }
     }
-    (void)memset(&table, 0, sizeof(table));
+    /* what no kernel used is zero, and on a host no page of it exists */
+    (void)memset(table.kernels, 0, known * sizeof(table.kernels[0]));
+    (void)memset(table.identities, 0, known * sizeof(table.identities[0]));
+    dynsel_word_store_relaxed(&table.known, 0);
 }
