@@ -19,6 +19,7 @@
 #include "submission/queue.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
+#include "submission/wait_until.h"
 
 static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_selection *selection)
@@ -160,30 +161,11 @@ static uint32_t state_of(const dynsel_slot *slot)
     return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
 }
 
-/* Waits for a dependency of the accessor. DYNSEL_OK: look again. */
-static dynsel_status wait_for_dependency(const request *r, uint32_t round)
-{
-    uint32_t token = 0;
-    const dynsel_status status = dynsel_order_find_dependency(r->slot, &token);
-    if (status == DYNSEL_E_BUSY) {
-        return status;
-    }
-    if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
-        dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
-        dynsel_pause_for_copy(round);
-        return DYNSEL_OK;
-    }
-    dynsel_slot *slot = dynsel_slot_of_token(token);
-    (void)dynsel_wait_until(slot, r->options.deadline_ns);
-    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
-    return DYNSEL_OK;
-}
-
 /* DYNSEL_OK: the accessor is open, or has failed. */
 static dynsel_status wait_until_over(const request *r)
 {
     for (uint32_t round = 0;; round++) {
-        dynsel_pending_progress();
+        (void)dynsel_pending_progress();
         if (is_held(r->group) || state_of(r->slot) == DYNSEL_SLOT_FINISHED) {
             return DYNSEL_OK;
         }
@@ -191,7 +173,8 @@ static dynsel_status wait_until_over(const request *r)
             return DYNSEL_FAIL_IN(r->options.function, DYNSEL_E_TIMEOUT,
                                   "the data were not there in time", 0);
         }
-        const dynsel_status status = wait_for_dependency(r, round);
+        const dynsel_status status =
+            dynsel_wait_for_dependency(r->slot, r->options.deadline_ns, round);
         if (status != DYNSEL_OK) {
             return status;
         }
@@ -238,7 +221,7 @@ DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
         status = dynsel_submission_release(&r->accessor->submission);
         (void)status; /* cannot fail: no other thread has the submission */
         *r->accessor = (dynsel_host_accessor){.data = NULL};
-        dynsel_pending_progress();
+        (void)dynsel_pending_progress();
         return dynsel_fail(&error);
     }
     if (!is_held(r->group)) {
@@ -263,7 +246,7 @@ static dynsel_status open_accessor(request *r)
         return status;
     }
     dynsel_policy *policy = the_policy();
-    dynsel_pending_progress();
+    (void)dynsel_pending_progress();
     dynsel_slot *slot = NULL;
     status = dynsel_pending_claim(policy, &r->options, &slot);
     if (status != DYNSEL_OK || slot == NULL) {

@@ -234,7 +234,7 @@ static void look_at_due_groups(void)
     }
 }
 
-void dynsel_groups_progress(void)
+bool dynsel_groups_progress(void)
 {
     if (dynsel_watch_is_due()) {
         dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -242,6 +242,7 @@ void dynsel_groups_progress(void)
         dynsel_spinlock_release(&dynsel_memory_lock);
     }
     dynsel_readback_tell();
+    return dynsel_watch_is_due();
 }
 
 dynsel_status dynsel_group_cancel(dynsel_slot *slot, const dynsel_kept_error *error)

@@ -7,7 +7,7 @@
 #include "groups/group.h"
 
 /* Starts or ends all groups that are ready; see submission/pending.h. */
-void dynsel_groups_progress(void);
+bool dynsel_groups_progress(void);
 
 /* Under the lock: whether the group may be started now. DYNSEL_OK: the caller starts it, or rolls
  * the decision back. DYNSEL_E_AGAIN: not yet; copy_out: a copy to the host that the caller begins,

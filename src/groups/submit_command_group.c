@@ -181,7 +181,7 @@ static inline void start(dynsel_handler *group, const entry *made)
         more = true;
     }
     if (more) {
-        dynsel_pending_progress();
+        (void)dynsel_pending_progress();
     }
 }
 
@@ -261,7 +261,7 @@ static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, voi
         return refuse(policy, function, options);
     }
     dynsel_slot *slot = NULL;
-    dynsel_pending_progress();
+    (void)dynsel_pending_progress();
     dynsel_status status = dynsel_pending_claim(policy, options, &slot);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;

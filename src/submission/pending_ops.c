@@ -37,9 +37,7 @@ void dynsel_pending_leave(const dynsel_policy *policy)
     }
 }
 
-void dynsel_pending_progress_now(void)
+bool dynsel_pending_progress_now(void)
 {
-    if (dynsel_this_thread()->task_depth == 0) {
-        dynsel_pending_operations->progress();
-    }
+    return dynsel_this_thread()->task_depth == 0 && dynsel_pending_operations->progress();
 }

@@ -17,8 +17,9 @@ struct dynsel_slot;
 
 /* The operations of the owner of pending work. The library has one owner. */
 typedef struct dynsel_pending_ops {
-    /* Starts all work that is ready; never blocks. Not called inside a task function. */
-    void (*progress)(void);
+    /* Starts all work that is ready; never blocks. Not called inside a task function. Returns
+     * whether pending work waits for what no mark of a backend tells: it has to be called again. */
+    bool (*progress)(void);
 
     /* Finds the work that has to end before this slot's work can start. DYNSEL_OK: `token` is that
      * of started work; DYNSEL_E_AGAIN: no such work, try again; DYNSEL_E_BUSY (last error set): the
@@ -89,14 +90,14 @@ extern dynsel_word dynsel_pending_count;
  */
 extern dynsel_word dynsel_pending_alarms;
 
-void dynsel_pending_progress_now(void);
+bool dynsel_pending_progress_now(void);
 
-/* Starts ready work, if work is pending and this thread is not in a task function. */
-static inline void dynsel_pending_progress(void)
+/* Starts ready work, if work is pending and this thread is not in a task function. Returns as
+ * dynsel_pending_ops.progress. */
+static inline bool dynsel_pending_progress(void)
 {
-    if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&dynsel_pending_count) == 0)) {
-        dynsel_pending_progress_now();
-    }
+    return !DYNSEL_LIKELY(dynsel_word_load_acquire(&dynsel_pending_count) == 0) &&
+           dynsel_pending_progress_now();
 }
 
 /* Calls dynsel_pending_ops.cancel. */
@@ -113,8 +114,9 @@ void dynsel_pending_leave(const dynsel_policy *policy);
 
 #else
 
-static inline void dynsel_pending_progress(void)
+static inline bool dynsel_pending_progress(void)
 {
+    return false;
 }
 
 static inline dynsel_status dynsel_pending_cancel(struct dynsel_slot *slot,

@@ -67,7 +67,7 @@ dynsel_status dynsel_in_flight_cancel(const dynsel_submission *submission)
     const dynsel_status status = cancel(slot);
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     if (status == DYNSEL_OK) {
-        dynsel_pending_progress();
+        (void)dynsel_pending_progress();
         return DYNSEL_OK;
     }
     return status == DYNSEL_E_STALE

@@ -438,8 +438,9 @@ void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend)
 #endif
 
 /* A reference keeps the work, and so its policy. Most slots are free and cost one load. */
-void dynsel_queue_reap_all(void)
+bool dynsel_queue_reap_all(void)
 {
+    bool goes_on = false;
 #if CONFIG_DYNSEL_TIME_LIMITS
     if (dynsel_word_load_relaxed(&dynsel_slots_abandoned) != 0) {
         dynsel_slots_sweep_abandoned();
@@ -455,12 +456,15 @@ void dynsel_queue_reap_all(void)
         dynsel_queue *queue = dynsel_queue_of(slot);
         if (dynsel_word_load_relaxed(&queue->head) == number) {
             dynsel_queue_reap(queue, slot);
+            goes_on = goes_on || (!slot->work.where->backend->ops->marks_completion &&
+                                  !dynsel_queue_is_empty(queue));
         }
         dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
     if (dynsel_repeats_exist()) {
         dynsel_repeat_start_ready();
     }
+    return goes_on;
 }
 
 /* Taking a reference may wait for others, which the reaper must not do. */

@@ -90,14 +90,15 @@ static inline void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t most, ui
 void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend);
 #endif
 
-/* The same as dynsel_queue_reap() for all work in flight, and starts second runs. */
-void dynsel_queue_reap_all(void);
+/* The same as dynsel_queue_reap() for all work in flight, and starts second runs. Returns whether
+ * work goes on whose backend marks no ends: it has to be looked at again. */
+bool dynsel_queue_reap_all(void);
 
 /* For loops that wait: looks at the time limits of other work, and starts second runs. */
 static inline void dynsel_queue_look_around(void)
 {
     if (dynsel_limits_exist() || dynsel_repeats_exist()) {
-        dynsel_queue_reap_all();
+        (void)dynsel_queue_reap_all();
     }
 }
 

@@ -151,7 +151,7 @@ static dynsel_status remove_at(dynsel_policy *policy, size_t index, uint64_t dea
 {
     dynsel_status status = begin_to_leave(policy, index, function);
     if (status == DYNSEL_OK) {
-        dynsel_pending_progress(); /* what waits for the resource goes elsewhere */
+        (void)dynsel_pending_progress(); /* what waits for the resource goes elsewhere */
         status = close_when_free(policy, (uint32_t)index, deadline_ns, function);
     }
     if (status != DYNSEL_OK) {

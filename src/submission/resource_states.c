@@ -153,7 +153,7 @@ dynsel_status dynsel_resource_give_up(dynsel_policy *policy, size_t index)
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
                               "its backend has no `give_up`: retire the resource", 0);
     }
-    dynsel_pending_progress();
+    (void)dynsel_pending_progress();
     return DYNSEL_OK;
 }
 #endif

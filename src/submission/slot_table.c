@@ -44,8 +44,8 @@ void dynsel_in_flight_look_at(dynsel_policy *policy)
 
 void dynsel_in_flight_reap(void)
 {
-    dynsel_queue_reap_all();
-    dynsel_pending_progress();
+    (void)dynsel_queue_reap_all();
+    (void)dynsel_pending_progress();
 }
 
 /* Only the program can free it: it holds an uncollected result, or work that waits for this

@@ -32,11 +32,37 @@ static bool poll_in_order(dynsel_slot *slot)
     return state_of(slot) == DYNSEL_SLOT_FINISHED;
 }
 
+/* Whether work is pending that this wait has to start as soon as it is ready; a wait for a
+ * dependency is for `own` of it. */
+static uint32_t count_others(uint32_t own)
+{
+    const uint32_t count = dynsel_word_load_acquire(&dynsel_pending_count);
+    return count > own ? count - own : 0;
+}
+
+/* Returns whether only another look tells of the next change: no mark will. */
+static bool help_others(void)
+{
+    const bool goes_on = dynsel_queue_reap_all();
+    return dynsel_pending_progress() || goes_on;
+}
+
 #else
 
 static bool poll_in_order(dynsel_slot *slot)
 {
     return dynsel_slot_poll(slot);
+}
+
+static uint32_t count_others(uint32_t own)
+{
+    (void)own;
+    return 0;
+}
+
+static bool help_others(void)
+{
+    return false;
 }
 
 #endif
@@ -72,15 +98,37 @@ static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 /* The result of a wait for a run of work. */
 typedef enum run_end { RUN_IS_OVER, RUN_IS_REPEATED, RUN_GOES_ON } run_end;
 
+/* While other work is pending, it is started as soon as it is ready: a backend's wait, which has no
+ * bound, would look at the end of this work alone. own: as in count_others(). */
+static void help_while_it_runs(dynsel_slot *slot, uint64_t deadline_ns, uint32_t own)
+{
+    for (uint32_t round = 0; count_others(own) != 0 && state_of(slot) == DYNSEL_SLOT_RUNNING &&
+                             !dynsel_slot_runs_second(slot);
+         round++) {
+        const uint32_t ticket = dynsel_wake_ticket();
+        const bool looks = help_others();
+        const uint64_t longest = longest_sleep_ns(deadline_ns);
+        if (longest == 0) {
+            return;
+        }
+        if (looks) {
+            dynsel_pause_for_copy(round);
+        } else {
+            sleep_or_pause(slot, ticket, longest, round);
+        }
+    }
+}
+
 /*
  * The loop that waits for started work. A backend's own wait has no bound, so with a deadline, or
  * while work has time limits, this polls with a growing backoff. After the backend's wait, at most
  * another thread is still completing the work or reaping the queue. RUN_GOES_ON: the deadline has
- * passed.
+ * passed. own: as in count_others().
  */
-static run_end wait_for_run(dynsel_slot *slot, uint64_t deadline_ns)
+static run_end wait_for_run(dynsel_slot *slot, uint64_t deadline_ns, uint32_t own)
 {
     const bool in_order = dynsel_slot_can_be_pending(slot);
+    help_while_it_runs(slot, deadline_ns, own);
     if (deadline_ns == DYNSEL_WAIT_FOREVER && !dynsel_limits_exist() &&
         state_of(slot) == DYNSEL_SLOT_RUNNING) {
         dynsel_slot_wait_in_backend(slot);
@@ -102,21 +150,21 @@ static run_end wait_for_run(dynsel_slot *slot, uint64_t deadline_ns)
     }
 }
 
-/* False: the deadline has passed. */
-static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
+/* False: the deadline has passed. own: as in count_others(). */
+static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns, uint32_t own)
 {
-    run_end end = wait_for_run(slot, deadline_ns);
+    run_end end = wait_for_run(slot, deadline_ns, own);
     for (uint32_t round = 0; CONFIG_DYNSEL_REPEAT && end == RUN_IS_REPEATED; round++) {
         dynsel_slot *const second = dynsel_slot_ref_second(slot);
         if (second != NULL) {
-            (void)wait_for_run(second, deadline_ns);
+            (void)wait_for_run(second, deadline_ns, own);
             dynsel_slot_unref(second, DYNSEL_SLOT_REF);
         } else {
             dynsel_pause(round); /* another thread is starting or ending it */
         }
         end = state_of(slot) != DYNSEL_SLOT_FINISHED && dynsel_deadline_passed(deadline_ns)
                   ? RUN_GOES_ON
-                  : wait_for_run(slot, deadline_ns);
+                  : wait_for_run(slot, deadline_ns, own);
     }
     return end == RUN_IS_OVER;
 }
@@ -132,12 +180,13 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, ui
         return status;
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
-        dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
+        (void)
+            dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
         dynsel_pause_for_copy(round);
         return DYNSEL_OK;
     }
     dynsel_slot *dependency = dynsel_slot_at(dynsel_slot_number_in(token));
-    (void)wait_until_finished(dependency, deadline_ns);
+    (void)wait_until_finished(dependency, deadline_ns, 1);
     dynsel_slot_unref(dependency, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }
@@ -147,10 +196,10 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, ui
 DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
 {
     if (deadline_ns != DYNSEL_WAIT_FOREVER) {
-        dynsel_queue_reap_all();
+        (void)dynsel_queue_reap_all();
     }
     for (uint32_t round = 0;; round++) {
-        dynsel_pending_progress();
+        (void)dynsel_pending_progress();
         dynsel_queue_look_around();
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
         if (!dynsel_slot_is_pending(word) || dynsel_slot_runs_second(slot)) {
@@ -245,7 +294,7 @@ dynsel_status dynsel_wait_until(dynsel_slot *slot, uint64_t deadline_ns)
         status = drive(slot, deadline_ns);
     }
     if (status == DYNSEL_OK) {
-        status = wait_until_finished(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+        status = wait_until_finished(slot, deadline_ns, 0) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
     }
     dynsel_traced_wait(&slot->selection, since);
     return status;

@@ -70,15 +70,6 @@ static dynsel_status result_of(manual_state state)
     return DYNSEL_OK;
 }
 
-static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
-{
-    manual_backend *manual = outer(backend);
-    const manual_event *event = work->done.native;
-    atomic_fetch_add(&manual->polls, 1);
-    check_in_use(manual, event);
-    return result_of(atomic_load(&event->state));
-}
-
 static void complete_up_to(manual_backend *manual, unsigned last)
 {
     for (unsigned i = 0; i <= last; i++) {
@@ -87,6 +78,19 @@ static void complete_up_to(manual_backend *manual, unsigned last)
             atomic_compare_exchange_strong(&manual->events[i].state, &expected, MANUAL_COMPLETE);
         }
     }
+}
+
+static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
+{
+    manual_backend *manual = outer(backend);
+    manual_event *event = work->done.native;
+    atomic_fetch_add(&manual->polls, 1);
+    check_in_use(manual, event);
+    if (atomic_load(&manual->wait_completes) &&
+        atomic_fetch_add(&event->looks, 1) >= MANUAL_MANY_LOOKS) {
+        complete_up_to(manual, number_of(manual, event));
+    }
+    return result_of(atomic_load(&event->state));
 }
 
 static void note_waited(manual_queue *queue, unsigned number)
@@ -190,6 +194,7 @@ manual_event *manual_event_new(manual_backend *backend, const dynsel_resource *w
     manual_event *event = &backend->events[number];
     event->queue = where->handle;
     atomic_fetch_add(&event->queue->held, 1);
+    atomic_store(&event->looks, 0);
     atomic_store(&event->state, MANUAL_RUNNING);
     return event;
 }

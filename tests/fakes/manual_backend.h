@@ -12,7 +12,11 @@
 
 #include <dynsel/backend.h>
 
-enum { MANUAL_EVENTS = CONFIG_DYNSEL_HAS_MUCH_RAM ? 65536 : 320, MANUAL_QUEUES = 4 };
+enum {
+    MANUAL_EVENTS = CONFIG_DYNSEL_HAS_MUCH_RAM ? 65536 : 320,
+    MANUAL_QUEUES = 4,
+    MANUAL_MANY_LOOKS = 100
+};
 
 typedef enum manual_state {
     MANUAL_UNUSED,
@@ -36,6 +40,7 @@ typedef struct manual_queue {
 typedef struct manual_event {
     _Atomic manual_state state;
     manual_queue *queue;
+    atomic_uint looks; /* polls while it ran */
 } manual_event;
 
 typedef struct manual_backend {
@@ -46,7 +51,8 @@ typedef struct manual_backend {
     atomic_uint starts, polls, waits, releases;
     atomic_uint mistakes; /* double releases, uses of released or given up events */
     atomic_bool
-        wait_completes; /* a wait completes everything up to its event, as a device would in time */
+        wait_completes; /* a wait, or MANUAL_MANY_LOOKS polls, complete everything up to its event,
+                           as a device would in time */
 } manual_backend;
 
 /* poll_synchronizes: which kind of backend it is. Forgets everything before. */

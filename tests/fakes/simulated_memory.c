@@ -63,12 +63,24 @@ static void go_on(simulated_backend *sim, const simulated_device *polled)
     }
 }
 
+static bool hurry(simulated_backend *sim, const simulated_operation *op)
+{
+    bool goes_on = simulated_take_step(sim, op->device, true);
+    for (unsigned i = 0; !goes_on && i < SIMULATED_DEVICES; i++) {
+        goes_on = simulated_take_step(sim, &sim->devices[i], true);
+    }
+    return goes_on;
+}
+
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     simulated_backend *sim = simulated_locked(backend);
     simulated_operation *op = operation_of(sim, work);
     sim->counts.polls++;
-    if (op->state == SIMULATED_PENDING) {
+    const bool by_hand = op->device->pace == SIMULATED_BY_HAND && !sim->wait_sleeps;
+    if (op->state == SIMULATED_PENDING && by_hand && op->looks++ >= SIMULATED_MANY_LOOKS) {
+        (void)hurry(sim, op);
+    } else if (op->state == SIMULATED_PENDING) {
         go_on(sim, op->device);
     }
     const bool pending = op->state == SIMULATED_PENDING;
@@ -79,15 +91,6 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 }
 
 /* False: nothing can take place, so that only another thread can help. */
-static bool hurry(simulated_backend *sim, const simulated_operation *op)
-{
-    bool goes_on = simulated_take_step(sim, op->device, true);
-    for (unsigned i = 0; !goes_on && i < SIMULATED_DEVICES; i++) {
-        goes_on = simulated_take_step(sim, &sim->devices[i], true);
-    }
-    return goes_on;
-}
-
 static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
 {
     simulated_backend *sim = simulated_locked(backend);

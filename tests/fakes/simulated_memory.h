@@ -23,6 +23,7 @@
 
 enum {
     SIMULATED_DEVICES = 4,
+    SIMULATED_MANY_LOOKS = 100,
     SIMULATED_DOMAINS = 4, /* numbers 1 to 4 */
     /* No test has more buffers on devices, or more work in flight there. */
     SIMULATED_BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS < 32 ? CONFIG_DYNSEL_MAX_BUFFERS : 32,
@@ -40,7 +41,8 @@ enum {
 typedef enum simulated_pace {
     SIMULATED_AT_ONCE,     /* in the call that starts it; work has no event, unless it fails */
     SIMULATED_WHEN_POLLED, /* after some looks at work of the device; any wait hurries */
-    SIMULATED_BY_HAND      /* when the test says so; any wait hurries, unless wait_sleeps */
+    SIMULATED_BY_HAND      /* when the test says so; any wait, and SIMULATED_MANY_LOOKS polls,
+                              hurry, unless wait_sleeps */
 } simulated_pace;
 
 /* The backend's operations, as bits, for counts and for failures. */
@@ -103,6 +105,7 @@ typedef struct simulated_operation {
     bool moved;        /* of a transfer to the device: its memory has the data */
     unsigned held;     /* operations that come after it */
     unsigned polls;    /* that are still needed */
+    unsigned looks;    /* polls while it was pending */
     uint32_t sequence; /* in the order of the calls */
     dynsel_status result;
     int32_t code;         /* of the failure, as the kernel told it, or made of the status */

@@ -622,10 +622,12 @@ static void work_behind_timed_out_open_keeps_place_and_fails_with_cause(void **s
     dynsel_host_accessor mine = {.data = NULL};
     behind = (job)CHANGES(2, a);
     send(0, &fails, &submissions[0]);
+    atomic_store(&manual.wait_completes, false);
     assert_int_equal(0, pthread_create(&thread, NULL, send_behind, &submissions[1]));
     assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(
                                         &mine, a, DYNSEL_ACCESS_READ_WRITE, 30ULL * NS_PER_MS));
     assert_int_equal(0, pthread_join(thread, NULL));
+    atomic_store(&manual.wait_completes, true);
     assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
     assert_runs(0, &behind);
     assert_status(DYNSEL_E_USER, dynsel_wait(&submissions[0]));

@@ -117,14 +117,16 @@ static inline void start(dynsel_slot *slot)
     }
 }
 
-static inline void progress(void)
+static inline bool progress(void)
 {
+    bool waits = false;
     progress_calls++;
     for (uint32_t number = 1; number <= SLOTS; number++) {
         item *one = &items[number];
         const bool freed =
             one->has_dependency && dynsel_stage_of(one->dependency) == DYNSEL_STAGE_OVER;
         if (!one->waits || (!one->ready && !one->will_fail && !freed)) {
+            waits = waits || one->waits;
             continue;
         }
         one->waits = false;
@@ -134,7 +136,9 @@ static inline void progress(void)
         } else {
             start(dynsel_slot_at(number));
         }
+        waits = waits || one->waits;
     }
+    return waits;
 }
 
 static inline dynsel_status dependency(const dynsel_slot *slot, uint32_t *token)

@@ -331,8 +331,9 @@ static void start_pending(handle *own)
     }
 }
 
-static void start_all_pending(void)
+static bool start_all_pending(void)
 {
+    bool waits = false;
     for (unsigned i = 0; i < HANDLES; i++) {
         handle *own = &world.handles[i];
         const bool free =
@@ -340,7 +341,9 @@ static void start_all_pending(void)
         if (free && own->waits && (own->ready || own->dependency_failed)) {
             start_pending(own);
         }
+        waits = waits || own->waits;
     }
+    return waits;
 }
 
 static dynsel_status name_dependency(const dynsel_slot *slot, uint32_t *token)

@@ -85,8 +85,9 @@ static void start(item *one, dynsel_slot *slot)
     }
 }
 
-static void progress(void)
+static bool progress(void)
 {
+    bool waits = false;
     pthread_mutex_lock(&lock);
     for (uint32_t number = 1; number <= SLOTS; number++) {
         item *one = &items[number];
@@ -97,8 +98,10 @@ static void progress(void)
             start(one, dynsel_slot_at(number));
             pthread_mutex_lock(&lock);
         }
+        waits = waits || one->waits;
     }
     pthread_mutex_unlock(&lock);
+    return waits;
 }
 
 static dynsel_status dependency(const dynsel_slot *slot, uint32_t *token)
