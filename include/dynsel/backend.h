@@ -162,13 +162,16 @@ typedef struct dynsel_backend_ops {
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
 #if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** Polls without waiting: DYNSEL_E_AGAIN while the work is running, DYNSEL_OK when it
-     * completed, else its failure (details through dynsel_fail()). If the state cannot be read,
-     * return DYNSEL_E_AGAIN: any other status ends the work, and its memory is used again. So a
-     * backend that cannot read the state for a long time gives the device up. Several threads at
-     * once, also beside `wait`. */
+     * completed, else its failure (details through dynsel_fail()). Work has to end, and repeated
+     * polls have to see that end, without `wait`: while command groups are pending, the library
+     * polls all work and starts what is ready, in place of a `wait` for one end. If the state
+     * cannot be read, return DYNSEL_E_AGAIN: any other status ends the work, and its memory is used
+     * again. So a backend that cannot read the state for a long time gives the device up. Several
+     * threads at once, also beside `wait`. */
     dynsel_status (*poll)(dynsel_backend *backend, const dynsel_work *work);
 
-    /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. */
+    /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. Called
+     * when the program waits and no command group is pending. */
     dynsel_status (*wait)(dynsel_backend *backend, const dynsel_work *work);
 #endif
 

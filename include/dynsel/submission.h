@@ -151,9 +151,10 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * May block: yes, without a bound. Where a device does not report the state of its work, until the
  *     state is known or the device is given up; see <dynsel/opencl.h>, "Failures".
  * Context: any thread.
- * Cost: one wait of the backend; for a pending command group, one more for each of its
- *     dependencies. Where the backend reports completion with dynsel_complete(), a sleep until
- *     then, with a check every CONFIG_DYNSEL_LONGEST_SLEEP_MS.
+ * Cost: one wait of the backend. While command groups are pending, a poll of all work with pauses
+ *     of at most 0.1 ms in between, so that ready ones start on every device. Where the backend
+ *     reports completion with dynsel_complete(), a sleep until then, with a check every
+ *     CONFIG_DYNSEL_LONGEST_SLEEP_MS.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 
@@ -315,7 +316,8 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
  *     for).
  * May block: yes, without a bound.
  * Context: any thread.
- * Cost: about one wait of the backend for each resource with work.
+ * Cost: about one wait of the backend for each resource with work; while command groups are
+ *     pending, as dynsel_wait().
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
 

@@ -6,7 +6,7 @@
 #include "data/buffers.h"
 #include "groups/group.h"
 
-/* Starts or ends all groups that are ready; see submission/pending.h. */
+/* Starts or ends all groups that are ready; returns as dynsel_pending_ops.progress. */
 bool dynsel_groups_progress(void);
 
 /* Under the lock: whether the group may be started now. DYNSEL_OK: the caller starts it, or rolls
