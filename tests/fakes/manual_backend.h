@@ -34,13 +34,13 @@ typedef struct manual_queue {
     atomic_uint held;    /* events that are not released */
     bool refuses_attach;
     atomic_int attached;
+    atomic_uint looks;         /* polls of running work, since some was made or completed */
     atomic_uint newest_waited; /* 1 + number of the newest event that was waited for */
 } manual_queue;
 
 typedef struct manual_event {
     _Atomic manual_state state;
     manual_queue *queue;
-    atomic_uint looks; /* polls while it ran */
 } manual_event;
 
 typedef struct manual_backend {

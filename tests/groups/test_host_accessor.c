@@ -255,6 +255,7 @@ static void timed_out_open_leaves_no_trace(void **state)
     (void)state;
     static const dynsel_access_mode modes[] = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ_WRITE,
                                                DYNSEL_ACCESS_DISCARD_WRITE};
+    atomic_store(&manual.wait_completes, false);
     for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         job writes = CHANGES(1, a);
         job next = CHANGES(2, a);

@@ -133,12 +133,14 @@ static void host_accessor_sees_the_end_of_work_on_probation(void **state)
     queues_wait();
     assert_runs(0, &moved);
     complete(&other);
+    atomic_store(&manual.wait_completes, false);
     for (unsigned i = 0; i < 1000 && atomic_load(&moved.runs) == 0; i++) {
         assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(
                                             &accessor, a, DYNSEL_ACCESS_READ, UINT64_C(1000000)));
     }
     assert_runs(1, &moved);
     complete(&moved);
+    atomic_store(&manual.wait_completes, true);
     assert_status(DYNSEL_OK, dynsel_host_accessor_open(&accessor, a, DYNSEL_ACCESS_READ));
     assert_int_equal(worked_in(worked_in(7, 1), 2), numbers[0]);
     assert_status(DYNSEL_OK, dynsel_host_accessor_close(&accessor));

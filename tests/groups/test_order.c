@@ -493,7 +493,7 @@ static void wait_gives_back_events_that_refused_work_needs(void **state)
     job second = CHANGES(2, b);
     dynsel_submission submission;
     atomic_store(&manual.queues[0].room, 1);
-    atomic_store(&manual.wait_completes, true);
+    atomic_store(&manual.wait_completes, false);
     send(0, &first, NULL);
     send(0, &second, &submission);
     assert_runs(0, &second);
@@ -502,6 +502,7 @@ static void wait_gives_back_events_that_refused_work_needs(void **state)
         assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, ATTEMPT_NS));
     }
     assert_runs(1, &second);
+    atomic_store(&manual.wait_completes, true);
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
     end();
 }

@@ -102,6 +102,7 @@ static void handle_of_pending_work_has_resource_and_no_event(void **state)
     job second = CHANGES(2, buffers[0]);
     dynsel_submission submission;
     dynsel_event event = {.value = 3};
+    atomic_store(&manual.wait_completes, false);
     assert_status(DYNSEL_OK, submit(0, &first));
     send(1, &second, &submission);
     assert_ptr_equal(&manual.queues[1], dynsel_submission_resource(&submission)->handle);

@@ -82,6 +82,7 @@ static void bounded_wait_for_pending_work_times_out(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
+    atomic_store(&manual.wait_completes, false);
     dynsel_submission submission;
     const uint32_t first = start_work(NULL);
     item *one = defer_work(&submission);
@@ -106,6 +107,7 @@ static void bounded_group_wait_for_pending_work_times_out(void **state)
     const dynsel_submission_group groups[] = {dynsel_get_submission_group(&world.policy),
                                               dynsel_get_backend_submission_group(&manual.backend)};
     const unsigned before = atomic_load(&manual.event_count);
+    atomic_store(&manual.wait_completes, false);
     const uint32_t first = start_work(NULL);
     item *one = defer_work(NULL);
     one->has_dependency = true;
