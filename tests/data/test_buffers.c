@@ -351,6 +351,7 @@ static void buffer_during_deinit_is_stale_for_other_threads(void **state)
     void *status = NULL;
     assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&device.policy, add, &accessor));
     simulated.devices[0].pace = SIMULATED_BY_HAND;
+    simulated.wait_sleeps = true; /* however often the thread looks */
     assert_int_equal(0, pthread_create(&thread, NULL, end_buffer, &accessor.buffer));
     while (simulated_pending(&simulated) == 0) {
     }
@@ -362,6 +363,7 @@ static void buffer_during_deinit_is_stale_for_other_threads(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_init(&other, &byte, 1, DYNSEL_RANGE(1)));
     simulated_finish(&simulated);
     assert_int_equal(0, pthread_join(thread, &status));
+    simulated.wait_sleeps = false;
     assert_status(DYNSEL_OK, *(dynsel_status *)status);
     assert_int_equal(15, data[5]);
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&other));

@@ -135,7 +135,7 @@ typedef struct simulated_backend {
     dynsel_backend backend;
     simulated_device devices[SIMULATED_DEVICES];
     size_t limits[SIMULATED_DOMAINS + 1]; /* bytes of a domain, by number */
-    bool wait_sleeps;        /* wait leaves BY_HAND work to the test, in another thread */
+    bool wait_sleeps;        /* wait and polls leave BY_HAND work to the test, in another thread */
     void (*releasing)(void); /* called before memory is given back, with no lock of its own */
     /* called when an operation takes place, under the backend's lock: for time to pass */
     void (*taking_place)(unsigned device, simulated_kind kind);
