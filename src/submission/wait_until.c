@@ -180,8 +180,8 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, ui
         return status;
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
-        (void)
-            dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
+        /* a resource may be full until the ends of its work are seen */
+        (void)dynsel_queue_reap_all();
         dynsel_pause_for_copy(round);
         return DYNSEL_OK;
     }
