@@ -15,7 +15,8 @@
  * - What a resource has never run is first estimated from what other kinds that take about as long
  *   needed there, compared with another resource; without any, from what the device is: GPUs are
  *   assumed to be the fastest, then other devices, OpenCL devices that are processors (32 times
- *   slower than a GPU), and threads of the host (512 times). A kernel with few work-items leaves
+ *   slower than a GPU, or 512 / n times where they say that they are n, but at least 2), and threads
+ *   of the host (512 times). A kernel with few work-items leaves
  *   most of a GPU idle, so such OpenCL devices are assumed to be at most n / 512 + 1 times slower
  *   for n work-items, and threads at most n / 32 + 1 times. Threads are assumed to be at most
  *   n / 64 + 1 times slower than an OpenCL device that is processors.
@@ -30,7 +31,8 @@
  *   predicted end there is earlier than that of all that is queued on the processors and of the
  *   work itself, spread over all of them. So a thread gets work beside a busy device only where it
  *   does more with its one processor than the device would, on a host of many processors nearly
- *   twice as much. Times are learned as if nothing else had run on the processors.
+ *   twice as much. Times are learned as if nothing else had run on the processors: what else ran
+ *   meanwhile is known roughly, so what was known before stays where the new time allows it.
  * - Data that other work uses next on another resource wait for a hand-over there, so that short
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource.
@@ -135,6 +137,7 @@ typedef union dynsel_finish_resource {
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
         dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
         dynsel_word processors;     /* of the host, that it computes on; 0: on none */
+        dynsel_word drained_at;     /* when the last of several was reported, in ticks; 0: never */
     } is;
     unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : 32];
 } dynsel_finish_resource;
