@@ -208,15 +208,14 @@ typedef struct crowd {
 static void add_to_crowd(crowd *all, const dynsel_finish_resource *resource, uint32_t processors,
                          uint32_t now, uint32_t ticks)
 {
-    const uint32_t middle = now - ticks / 2;
-    const uint32_t drained_at = dynsel_word_load_relaxed(&resource->is.drained_at);
     const bool is_busy = dynsel_word_load_relaxed(&resource->is.unfinished) != 0;
-    const uint32_t until = is_busy ? dynsel_word_load_relaxed(&resource->is.free_at) : drained_at;
-    const bool was_used = is_busy || drained_at != 0;
-    const bool was_likely = was_used && (int32_t)(until - middle) > 0;
+    const uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
+    const uint32_t drained_at = dynsel_word_load_relaxed(&resource->is.drained_at);
+    /* an age, because the clock wraps: what ended minutes ago would seem to be to come */
+    const uint32_t idle = drained_at != 0 ? now - drained_at : UINT32_MAX;
+    const bool was_likely = is_busy ? (int32_t)(free_at - (now - ticks / 2)) > 0 : idle < ticks / 2;
     all->likely += was_likely ? processors : 0;
-    all->most +=
-        was_likely || is_busy || (was_used && now - drained_at < RECENTLY) ? processors : 0;
+    all->most += was_likely || is_busy || idle < RECENTLY ? processors : 0;
 }
 
 static crowd crowd_in(const dynsel_earliest_finish_policy *policy, uint32_t index, uint32_t ticks)
