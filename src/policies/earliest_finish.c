@@ -4,6 +4,11 @@
 #include "base/fail.h"
 #include "policies/earliest_finish_parts.h"
 
+enum {
+    RECENTLY = 1 << 18, /* 67 ms, in ticks: longer than reports of ends are late, as a rule */
+    LIKELY_WEIGHT = 8   /* what is likely of one run counts so much less than what is known */
+};
+
 /* The entry that the selection is about, if it is still of the same kind; else NULL. */
 static dynsel_finish_kind *kind_of(dynsel_earliest_finish_policy *policy,
                                    const dynsel_selection *selection)
@@ -191,38 +196,77 @@ static void correct_queue(dynsel_earliest_finish_policy *policy, const dynsel_se
                                   (uint32_t)(int32_t)within);
 }
 
-/* How many processors of the host a resource kept busy in the time that ends now, as far as is
- * known. */
-static uint32_t busy_in(const dynsel_earliest_finish_policy *policy, uint32_t index, uint32_t now,
-                        uint32_t ticks)
+/* How many processors of the host a run and what ran beside it kept busy: as far as is known, and at
+ * most. */
+typedef struct crowd {
+    uint32_t likely;
+    uint32_t most;
+} crowd;
+
+/* Adds a resource beside a run that took so many ticks. Reports may come late and all at once, so
+ * one that has nothing left to do may have been busy until its last report. */
+static void add_to_crowd(crowd *all, const dynsel_finish_resource *resource, uint32_t processors,
+                         uint32_t now, uint32_t ticks)
 {
-    const dynsel_finish_resource *resource = &policy->states[index];
-    const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
+    const bool is_busy = dynsel_word_load_relaxed(&resource->is.unfinished) != 0;
     const uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
-    const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
-    return unfinished != 0 && (int32_t)(free_at - (now - ticks / 2)) > 0
-               ? dynsel_finish_processors(resource, of_host)
-               : 0;
+    const uint32_t drained_at = dynsel_word_load_relaxed(&resource->is.drained_at);
+    /* an age, because the clock wraps: what ended minutes ago would seem to be to come */
+    const uint32_t idle = drained_at != 0 ? now - drained_at : UINT32_MAX;
+    const bool was_likely = is_busy ? (int32_t)(free_at - (now - ticks / 2)) > 0 : idle < ticks / 2;
+    all->likely += was_likely ? processors : 0;
+    all->most += was_likely || is_busy || idle < RECENTLY ? processors : 0;
 }
 
-/* A run as if no other resource had used processors of the host meanwhile: otherwise what is tried
- * beside others that are busy seems to be slow, and is not chosen. */
-static uint64_t without_others(const dynsel_earliest_finish_policy *policy, uint32_t index,
+static crowd crowd_in(const dynsel_earliest_finish_policy *policy, uint32_t index, uint32_t ticks)
+{
+    const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
+    const uint32_t now =
+        (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
+    const uint32_t own = dynsel_finish_processors(&policy->states[index], of_host);
+    crowd all = {.likely = own, .most = own};
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        const dynsel_finish_resource *resource = &policy->states[i];
+        const uint32_t its = dynsel_finish_processors(resource, of_host);
+        if (i != index && its != 0) {
+            add_to_crowd(&all, resource, its, now, ticks);
+        }
+    }
+    return all;
+}
+
+/* A run alone, if so many processors were busy meanwhile. */
+static uint64_t outside_crowd(uint64_t time_ns, uint32_t busy, uint32_t of_host)
+{
+    return busy > of_host ? time_ns * of_host / busy : time_ns;
+}
+
+/*
+ * A run as if no other resource had used processors of the host meanwhile: otherwise what is tried
+ * beside others that are busy seems to be slow, and is not chosen. How long others ran beside it is
+ * known roughly, but not how they could have made it longer than they do, nor shorter than it is:
+ * between these limits what is known of earlier runs counts most, some of which ran alone and some
+ * in a crowd.
+ */
+static uint64_t without_others(const dynsel_earliest_finish_policy *policy,
+                               const dynsel_finish_times *times, const dynsel_selection *selection,
                                uint64_t time_ns)
 {
     const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
-    uint32_t busy = dynsel_finish_processors(&policy->states[index], of_host);
-    if (busy == 0) {
+    if (dynsel_finish_processors(&policy->states[selection->index], of_host) == 0) {
         return time_ns;
     }
-    const uint32_t now =
-        (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
-    const uint32_t ticks = dynsel_finish_ticks(time_ns);
-    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
-        busy += i != index ? busy_in(policy, i, now, ticks) : 0;
-    }
+    const crowd busy = crowd_in(policy, selection->index, dynsel_finish_ticks(time_ns));
     const uint64_t within_ns = dynsel_finish_lower(time_ns, DYNSEL_FINISH_LONGEST_NS);
-    return busy > of_host ? within_ns * of_host / busy : time_ns;
+    const uint64_t likely_ns = outside_crowd(within_ns, busy.likely, of_host);
+    if (dynsel_word_load_relaxed(&times->samples) == 0) {
+        return likely_ns;
+    }
+    const uint64_t least_ns = outside_crowd(within_ns, busy.most, of_host);
+    const uint64_t known_ns = dynsel_finish_predict(times, selection->notes[1], 1);
+    const uint64_t near_ns =
+        known_ns < least_ns ? least_ns : dynsel_finish_lower(known_ns, within_ns);
+    return near_ns - near_ns / LIKELY_WEIGHT + likely_ns / LIKELY_WEIGHT;
 }
 
 static void note_shortest(dynsel_finish_resource *resource, uint64_t time_ns)
@@ -242,7 +286,7 @@ static void learn(dynsel_earliest_finish_policy *policy, const dynsel_selection 
     }
     const bool is_known = dynsel_word_load_relaxed(&kind->resources[selection->index].samples) >=
                           DYNSEL_FINISH_ENOUGH_SAMPLES;
-    const uint64_t run_ns = without_others(policy, selection->index,
+    const uint64_t run_ns = without_others(policy, &kind->resources[selection->index], selection,
                                            without_copies(policy, selection, is_known, time_ns));
     dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
     dynsel_finish_learn(&kind->resources[selection->index], selection->notes[1], run_ns);
@@ -286,17 +330,36 @@ static void learn_latency(dynsel_earliest_finish_policy *policy, const dynsel_se
     }
 }
 
-/* Not below 0: a program may report an end through two copies of a selection. */
-static void subtract(dynsel_word *word, uint32_t ticks)
+/* Not below 0: a program may report an end through two copies of a selection. Returns what is left.
+ */
+static uint32_t subtract(dynsel_word *word, uint32_t ticks)
 {
     uint32_t before = dynsel_word_load_relaxed(word);
-    while (!dynsel_word_swap(word, &before, before > ticks ? before - ticks : 0)) {
+    uint32_t left = 0;
+    do {
+        left = before > ticks ? before - ticks : 0;
+    } while (!dynsel_word_swap(word, &before, left));
+    return left;
+}
+
+/* A resource of the host's processors has nothing left to do. Where the program has one piece of
+ * work in flight, nothing runs beside others. */
+static void note_drained(dynsel_earliest_finish_policy *policy, dynsel_finish_resource *resource)
+{
+    if (dynsel_word_load_relaxed(&resource->is.processors) != 0 &&
+        dynsel_word_load_relaxed(&policy->one_by_one) == 0) {
+        dynsel_word_store_relaxed(
+            &resource->is.drained_at,
+            (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT));
     }
 }
 
 static void end_run(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
 {
-    subtract(&policy->states[selection->index].is.unfinished, selection->notes[2]);
+    dynsel_finish_resource *resource = &policy->states[selection->index];
+    if (subtract(&resource->is.unfinished, selection->notes[2]) == 0) {
+        note_drained(policy, resource);
+    }
     dynsel_finish_kind *kind = kind_of(policy, selection);
     if (kind != NULL && (selection->wants & DYNSEL_TASK_TIME) != 0) {
         dynsel_word_decrease(

@@ -16,7 +16,7 @@ enum {
     LATER_BITS = 3,
     USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
     USUAL_WEIGHT = 8, /* which counts so much */
-    HOME_MARGIN = 4   /* another home takes less than three quarters of the time */
+    HOME_MARGIN = 8   /* another home takes less than seven eighths of the time */
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. */

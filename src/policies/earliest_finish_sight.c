@@ -67,11 +67,26 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
 #endif
 }
 
+/* A resource that is some of the host's processors, or all of them, has a queue of so many ticks. */
+static void look_at_host_queue(dynsel_finish_sight *s, uint32_t its, uint32_t ticks)
+{
+    const uint64_t ns = dynsel_finish_ns(ticks);
+    if (its >= s->processors) {
+        s->on_all_ns = dynsel_sight_later_of(s->on_all_ns, ns);
+    } else {
+        s->on_part_ns = dynsel_sight_later_of(s->on_part_ns, ns);
+        s->busy_parts += its;
+    }
+}
+
 static void look_at_queues(dynsel_finish_sight *s)
 {
     const dynsel_earliest_finish_policy *policy = s->policy;
     uint64_t host_ticks = 0;
     s->is_idle = true;
+    s->on_all_ns = 0;
+    s->on_part_ns = 0;
+    s->busy_parts = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         const dynsel_finish_resource *resource = &policy->states[i];
         const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
@@ -79,7 +94,11 @@ static void look_at_queues(dynsel_finish_sight *s)
         if (unfinished != 0) {
             const uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
             const uint32_t ticks = dynsel_sight_begin_ticks(free_at, unfinished, s->now, 0);
-            host_ticks += (uint64_t)dynsel_finish_processors(resource, s->processors) * ticks;
+            const uint32_t its = dynsel_finish_processors(resource, s->processors);
+            if (its != 0) {
+                host_ticks += (uint64_t)its * ticks;
+                look_at_host_queue(s, its, ticks);
+            }
             s->queue_ticks[i] =
                 s->ready == 0 ? ticks
                               : dynsel_sight_begin_ticks(free_at, unfinished, s->now, s->ready);

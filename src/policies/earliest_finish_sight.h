@@ -54,6 +54,9 @@ typedef struct dynsel_finish_sight {
     bool is_idle;          /* no resource has unfinished work */
     uint64_t host_ns;      /* until all processors of the host would be done with what is queued, if
                               all worked on it; 0: nothing is */
+    uint64_t on_all_ns;    /* the longest queue of the resources that are all of them */
+    uint64_t on_part_ns;   /* the same of those that are some of them, */
+    uint32_t busy_parts;   /* which are so many in all */
     uint32_t processors;   /* of the host */
     uint32_t host_share;   /* one of them, in 65536ths of all */
     uint32_t part_share;   /* what one of them counts for a resource that is not all of them */
@@ -217,17 +220,38 @@ static inline void dynsel_finish_expect(const dynsel_finish_sight *s, uint32_t i
 }
 #endif
 
+/* When the last resource that is a part of the host's processors would be done with its queue and
+ * the run: while one that is all of them works, each part gets less than one. */
+static inline uint64_t dynsel_sight_parts_ns(const dynsel_finish_sight *s, uint32_t index,
+                                             uint32_t its, uint64_t run_ns)
+{
+    const bool is_all = its >= s->processors;
+    const uint64_t queue_ns = dynsel_sight_queue_ns(s, index);
+    const uint32_t parts = s->busy_parts + (is_all || queue_ns != 0 ? 0 : its);
+    const uint64_t on_all_ns = s->on_all_ns + (is_all ? run_ns : 0);
+    const uint64_t on_part_ns =
+        dynsel_sight_later_of(s->on_part_ns, is_all ? 0 : queue_ns + run_ns);
+    const uint64_t both_ns = dynsel_finish_lower(on_all_ns, on_part_ns);
+    return on_part_ns + (both_ns * parts * s->host_share >> 16);
+}
+
 /* When the processors of the host would be done with all that is queued there and with a run, if
  * the resource is some of them. What runs on one takes it from all others: so no resource is free
- * because it has nothing to do. */
+ * because it has nothing to do. Where work waits for other work, others fill the gaps. */
 static inline uint64_t dynsel_sight_host_ns(const dynsel_finish_sight *s, uint32_t index,
                                             uint64_t run_ns)
 {
     const uint32_t its =
         s->host_ns != 0 ? dynsel_finish_processors(&s->policy->states[index], s->processors) : 0;
+    if (its == 0) {
+        return 0;
+    }
     const uint32_t busy = its < s->most_busy ? its : s->most_busy;
     const uint32_t share = its < s->processors ? s->part_share : s->host_share;
-    return its != 0 ? s->host_ns + (run_ns * busy * share >> 16) : 0;
+    const uint64_t host_ns = s->host_ns + (run_ns * busy * share >> 16);
+    return s->ready != 0
+               ? host_ns
+               : dynsel_sight_later_of(host_ns, dynsel_sight_parts_ns(s, index, its, run_ns));
 }
 
 /* When a run would be over, from now on: its submit delays what is submitted next, too. */

@@ -80,7 +80,15 @@ static bool is_at(const dynsel_finish_resource *resource, dynsel_finish_place pl
     return dynsel_word_load_relaxed(&resource->is.place) == place;
 }
 
-static uint32_t assumed_slowness(dynsel_device_class class_of_device)
+/* Of an OpenCL device on so many processors of the host, as if each were as fast as a thread; but
+ * faster than one thread, because it makes better use of a processor. */
+static uint32_t slowness_of_processors(uint32_t processors)
+{
+    const uint32_t ratio = (uint32_t)dynsel_log2(processors > 2 ? processors : 2);
+    return processors != DYNSEL_FINISH_MOST_PROCESSORS ? HOST_SLOWNESS - ratio : PROCESSOR_SLOWNESS;
+}
+
+static uint32_t assumed_slowness(dynsel_device_class class_of_device, uint32_t processors)
 {
     static const uint32_t slownesses[DYNSEL_CLASSES] = {
         [DYNSEL_CLASS_GPU] = GPU_SLOWNESS,
@@ -88,7 +96,9 @@ static uint32_t assumed_slowness(dynsel_device_class class_of_device)
         [DYNSEL_CLASS_PROCESSORS] = PROCESSOR_SLOWNESS,
         [DYNSEL_CLASS_THREAD] = HOST_SLOWNESS,
     };
-    return slownesses[class_of_device];
+    return class_of_device == DYNSEL_CLASS_PROCESSORS && processors != 0
+               ? slowness_of_processors(processors)
+               : slownesses[class_of_device];
 }
 
 /* A device of one processor, such as PoCL's basic, says nothing of the host: then there is one for
@@ -125,7 +135,9 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
     dynsel_word_store_relaxed(&resource->is.place, place_of(is));
     note_processors(policy, index);
     for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
-        dynsel_word_store_relaxed(&policy->speeds[index][k].slowness, assumed_slowness(is));
+        dynsel_word_store_relaxed(
+            &policy->speeds[index][k].slowness,
+            assumed_slowness(is, dynsel_word_load_relaxed(&resource->is.processors)));
     }
     dynsel_word_store_relaxed(&resource->is.shortest_ns,
                               has_own_memory(backend) ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);

@@ -24,6 +24,7 @@ typedef struct world_device {
     uint64_t latency_ns;  /* from the end until a waiting program sees it */
     uint64_t compile_ns;  /* added to the first run of each kind */
     uint64_t readback_ns; /* the program copies the results of each run back, which takes so long */
+    uint32_t processors;  /* of the host, of an OpenCL device on them; 0: it does not say */
     bool fails;           /* its runs: they take their time, and report none */
 } world_device;
 
@@ -125,8 +126,8 @@ static inline dynsel_status world_describe_processors(dynsel_backend *backend, c
                                                       dynsel_device *device)
 {
     (void)backend;
-    (void)handle;
     device->aspects = DYNSEL_ASPECT_BIT(cpu);
+    device->processors = ((const world_device *)handle)->processors;
     return DYNSEL_OK;
 }
 

@@ -75,7 +75,7 @@ static void product_on_two_processors(void **state)
     product("product, 1300 and 900", 1300, 900, 0.9, 1.05);
     product("product, 900 and 900", 900, 900, 1.1, 1.15);
     product("product, 450 and 900", 450, 900, 0.95, 0.99);
-    product("product, 900 and 450", 900, 450, 0.75, 0.95);
+    product("product, 900 and 450", 900, 450, 0.86, 0.95);
 }
 
 /* Borders are shorter on the thread, but are needed on the device. */
@@ -101,7 +101,7 @@ static void factorization_on_two_processors(void **state)
     graph.kinds[2] = (kind){4096, {0, 60, 53}};
     graph.kinds[3] = (kind){4096, {0, 80, 100}};
     add_factorization(10);
-    expect("factorization", 1, 1.03);
+    expect("factorization", 1.08, 1.1);
 }
 
 /* A run on the device takes 100 us: at 1600 us on a thread both do as much in a time. */
@@ -111,7 +111,7 @@ static void chains_on_many_processors(uint32_t threads)
         uint32_t thread_us;
         double first;
         double later;
-    } cases[] = {{300, 1.1, 1.1},    {600, 1, 1},        {800, 0.85, 0.85}, {1000, 0.95, 0.98},
+    } cases[] = {{300, 1.1, 1.1},    {600, 1, 1},        {800, 0.92, 0.92}, {1000, 0.95, 0.98},
                  {1200, 0.95, 0.98}, {1600, 0.95, 0.98}, {6400, 0.9, 0.98}};
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[64];
@@ -138,8 +138,8 @@ static void threads_are_as_many_as_processors(void **state)
 
 /*
  * Kinds that are faster on the one or on the other. What random graphs are held to lies below the
- * least of 400 seeds: 0.81 later, means of 20 graphs 0.97 and 1.06; independent 0.91, 1.07 and
- * 1.16.
+ * least of 340 seeds: 0.84 first and 0.87 later, means of 20 graphs 1.04 and 1.06; independent 0.90
+ * and 0.97, 1.15 and 1.19.
  */
 static void set_up_random_kinds(test_random *random)
 {
@@ -163,11 +163,12 @@ static void random_graphs_on_two_processors(void **state)
                 test_random_below(&random, DATA), test_random_below(&random, DATA));
         }
         const shares of = compare("random");
-        assert_true(of.later >= 0.75);
+        assert_true(of.first >= 0.77);
+        assert_true(of.later >= 0.8);
         mean.first += of.first / GRAPHS;
         mean.later += of.later / GRAPHS;
     }
-    assert_true(mean.first >= 0.93);
+    assert_true(mean.first >= 1);
     assert_true(mean.later >= 1.03);
 }
 
@@ -184,12 +185,13 @@ static void independent_work_on_two_processors(void **state)
             add(test_random_below(&random, KINDS), i, i, i);
         }
         const shares of = compare("independent");
-        assert_true(of.later >= 0.88);
+        assert_true(of.first >= 0.85);
+        assert_true(of.later >= 0.94);
         mean.first += of.first / GRAPHS;
         mean.later += of.later / GRAPHS;
     }
-    assert_true(mean.first >= 1.03);
-    assert_true(mean.later >= 1.12);
+    assert_true(mean.first >= 1.12);
+    assert_true(mean.later >= 1.16);
 }
 
 int main(void)
