@@ -232,6 +232,14 @@ class Refused(Case):
         (line,) = self.mistakes(products.check, self.trees(self.place / "nowhere"))
         self.assertRegex(line, f"\\APRODUCT: there is no folder {self.place}/nowhere; name the folder of a product")
 
+    def test_wrong_name_in_kconfig_of_board_names_its_line(self):
+        path = self.acme / "boards/sensor/Kconfig.board"
+        write(path, BOARD.format(name="SENSOR", board="sensor") + "\tselect DYNSEL_NO_SUCH\n\tselect DYNSEL_HAS_RADO\n")
+        for board in ("plain", "sensor"):
+            self.assertEqual(self.mistakes(self.load, board), [
+                f"{path}:5: no option named DYNSEL_NO_SUCH; correct the name, or delete what needs it",
+                f"{path}:6: no option named DYNSEL_HAS_RADO; did you mean DYNSEL_HAS_RADIO?"])
+
     def test_wrong_kconfig_names_its_line(self):
         write(self.acme / "Kconfig", KCONFIG + "\tdefautl 4\n")
         (line,) = self.mistakes(self.load, "plain")
