@@ -632,12 +632,13 @@ template <class W> constexpr bool needs_no_wait() noexcept
 {
     using plain = std::remove_cv_t<W>;
     static_assert(!can_wait<plain>::value,
-                  "dynsel::wait(w): w is const, and its wait() is not: give it as it was declared");
+                  "dynsel::wait(w): w is const, and its wait() is not: give it as declared");
     static_assert(!holds_waitable<plain>::value,
-                  "dynsel::wait(w): what w holds or points to has a wait(): write dynsel::wait(*w)");
+                  "dynsel::wait(w): what w holds or points to has a wait(): write "
+                  "dynsel::wait(*w)");
     static_assert(!is_of_c<plain>::value,
-                  "dynsel::wait(w): w is a structure of the interface in C: wait for its submission, "
-                  "or call dynsel_wait() or dynsel_wait_group()");
+                  "dynsel::wait(w): w is a structure of the interface in C: wait for its "
+                  "submission, or call dynsel_wait() or dynsel_wait_group()");
     return true;
 }
 
