@@ -177,14 +177,17 @@ static dynsel_status work_in_worker(const dynsel_resource *where, void *args, dy
     return DYNSEL_OK;
 }
 
-static dynsel_resource workers[CONFIG_DYNSEL_THREADS_WORKERS];
+enum { MOST_WORKERS = 4 };
+
+static dynsel_resource workers[MOST_WORKERS];
 
 static size_t start_workers(void)
 {
+    const size_t wanted =
+        CONFIG_DYNSEL_THREADS_WORKERS < MOST_WORKERS ? CONFIG_DYNSEL_THREADS_WORKERS : MOST_WORKERS;
     size_t count = 0;
-    report_check(dynsel_threads_start(CONFIG_DYNSEL_THREADS_WORKERS) == DYNSEL_OK &&
-                     dynsel_threads_resources(workers, CONFIG_DYNSEL_THREADS_WORKERS, &count) ==
-                         DYNSEL_OK,
+    report_check(dynsel_threads_start(wanted) == DYNSEL_OK &&
+                     dynsel_threads_resources(workers, MOST_WORKERS, &count) == DYNSEL_OK,
                  "dynsel_threads_start");
     count = count < CONFIG_DYNSEL_MAX_RESOURCES ? count : CONFIG_DYNSEL_MAX_RESOURCES;
     work = work_in_worker;

@@ -11,6 +11,12 @@
 #define RESOURCES_UP_TO(wanted)                                                                    \
     (CONFIG_DYNSEL_MAX_RESOURCES < (wanted) ? CONFIG_DYNSEL_MAX_RESOURCES : (wanted))
 
+/* As many workers as the test is made for, if there can be so many and a policy has room for them.
+ */
+#define WORKERS_UP_TO(wanted)                                                                      \
+    RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS < (wanted) ? CONFIG_DYNSEL_THREADS_WORKERS       \
+                                                             : (wanted))
+
 /* The first line of a test that shows nothing in a smaller configuration. */
 #define NEEDS(enough)                                                                              \
     do {                                                                                           \

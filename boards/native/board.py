@@ -41,6 +41,9 @@ def limits(config):
     # set of resources is looked up beside that
     stack = (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)
              + (2.75 if ranks else 0))
+    # a choice lists the backends that cannot run a command group, and what has to be copied to each resource; a table
+    # that was learned is matched with the resources
+    stack += max(config["DYNSEL_MAX_RESOURCES"] - 16, 0) * (30 if groups else 5) / KIB
     # What survives failures of data takes 5 KiB of the groups', and what they wait for and who uses a buffer 4;
     # looks that fail, old versions and drivers asked again take 4 of OpenCL's, the times of work on devices 4;
     # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies

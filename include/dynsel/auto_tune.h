@@ -108,7 +108,8 @@ typedef struct dynsel_tuned_task {
 
 #endif
 
-/** The policy with its table of kinds; only the library looks inside. */
+/** The policy with its table of kinds; only the library looks inside. With the tables of hosts
+ * 111 KiB: it belongs in static memory rather than on a stack. */
 typedef struct dynsel_auto_tune_policy {
     dynsel_policy policy;
     uint64_t resample_interval_ns;

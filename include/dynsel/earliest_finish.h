@@ -156,7 +156,8 @@ typedef struct dynsel_finish_speed {
 
 #define DYNSEL_FINISH_SCALES 3
 
-/** The policy with its table of kinds; only the library looks inside. */
+/** The policy with its table of kinds; only the library looks inside. With the tables of hosts
+ * 290 KiB: it belongs in static memory rather than on a stack. */
 typedef struct dynsel_earliest_finish_policy {
     dynsel_policy policy;
     dynsel_word clock;        /* counts selections of kinds that look closely */

@@ -98,7 +98,7 @@ typedef struct dynsel_learned_report {
  *     was being written is not valid, the other one is as before.
  * May block: as the store does, and for moments while a thread that reports a time of a kind is
  *     interrupted. Not from interrupts.
- * Context: any thread; task functions. About 2 KiB of stack with 16 resources.
+ * Context: any thread; task functions. About 2 KiB of stack with 64 resources.
  * Cost: reads each area once and writes the table; beside that quadratic in
  *     CONFIG_DYNSEL_EARLIEST_FINISH_KINDS with a small factor.
  */

@@ -599,10 +599,71 @@ template <class W> decltype(auto) unwrap(W &&w) noexcept
     }
 }
 
-/** w.wait(): of a submission or a group. */
-template <class W> status wait(W &&w) noexcept
+namespace detail {
+
+template <class W, class = void> struct can_wait : std::false_type {
+    static constexpr bool is_noexcept = true;
+};
+template <class W>
+struct can_wait<W, std::void_t<decltype(std::declval<W &>().wait())>> : std::true_type {
+    static constexpr bool is_noexcept = noexcept(std::declval<W &>().wait());
+};
+
+/** A pointer, an optional, a result of what can be waited for. */
+template <class W, class = void> struct holds_waitable : std::false_type {
+};
+template <class W>
+struct holds_waitable<W, std::void_t<decltype((*std::declval<W &>()).wait())>> : std::true_type {
+};
+
+/** What is waited for by functions of C, or a pointer to it, or a result of it. */
+template <class W, class = void> struct is_of_c {
+    static constexpr bool value =
+        std::is_same_v<W, dynsel_submission> || std::is_same_v<W, dynsel_submission_group> ||
+        std::is_same_v<W, dynsel_event>;
+};
+template <class W> struct is_of_c<W, std::void_t<decltype(*std::declval<W &>())>> {
+    static constexpr bool value = is_of_c<std::decay_t<decltype(*std::declval<W &>())>>::value;
+};
+
+/** What has no wait() needs none, such as an event that is complete at once. But what looks so by
+ * mistake would be destroyed, or its results read, while its work runs. */
+template <class W> constexpr bool needs_no_wait() noexcept
 {
-    return w.wait();
+    using plain = std::remove_cv_t<W>;
+    static_assert(!can_wait<plain>::value,
+                  "dynsel::wait(w): w is const, and its wait() is not: give it as declared");
+    static_assert(!holds_waitable<plain>::value,
+                  "dynsel::wait(w): what w holds or points to has a wait(): write "
+                  "dynsel::wait(*w)");
+    static_assert(!is_of_c<plain>::value,
+                  "dynsel::wait(w): w is a structure of the interface in C: wait for its "
+                  "submission, or call dynsel_wait() or dynsel_wait_group()");
+    return true;
+}
+
+} // namespace detail
+
+/** w.wait(), if it has that: of a submission or a group, or of an object of the program, where the
+ * result is DYNSEL_OK if wait() returns no status. Else nothing: a status is returned as it is, and
+ * DYNSEL_OK for all others. */
+template <class W>
+status wait(W &&w) noexcept(detail::can_wait<std::remove_reference_t<W>>::is_noexcept)
+{
+    using object = std::remove_reference_t<W>;
+    if constexpr (std::is_same_v<std::remove_cv_t<object>, status> ||
+                  std::is_same_v<std::remove_cv_t<object>, dynsel_status>) {
+        return w;
+    } else if constexpr (!detail::can_wait<object>::value) {
+        static_assert(detail::needs_no_wait<object>());
+        (void)w;
+        return DYNSEL_OK;
+    } else if constexpr (std::is_convertible_v<decltype(w.wait()), status>) {
+        return w.wait();
+    } else {
+        (void)w.wait();
+        return DYNSEL_OK;
+    }
 }
 template <class W> status wait_for(W &&w, std::chrono::nanoseconds timeout) noexcept
 {

@@ -23,10 +23,11 @@ DYNSEL_BEGIN_DECLS
 #define DYNSEL_THREADS_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
 
 /**
- * Its default resources are the workers, "worker 0" and on, started at the first use if necessary:
- * `{.backend = &dynsel_threads_backend}` in dynsel_options. Because they run functions in other
- * threads, a policy without options has them only in programs that called dynsel_threads_start();
- * `{.defaults = DYNSEL_WORKERS_AND_DEVICES}` has them and the OpenCL devices.
+ * Its default resources are the workers, "worker 0" and on, started at the first use if necessary,
+ * as by dynsel_threads_start(0): `{.backend = &dynsel_threads_backend}` in dynsel_options. Because
+ * they run functions in other threads, a policy without options has them only in programs that
+ * called dynsel_threads_start(); `{.defaults = DYNSEL_WORKERS_AND_DEVICES}` has them and the OpenCL
+ * devices.
  *
  * Where a worker's queue is full, the resource refuses work with DYNSEL_E_AGAIN: dynsel_submit()
  * waits and chooses again, dynsel_submit_selection() waits, their try_ forms return it. A task
@@ -42,7 +43,9 @@ extern dynsel_backend dynsel_threads_backend;
  * policy that is initialized from then on, after the host and before OpenCL devices.
  *
  * workers: how many; 0: one for each processor that is online, at most
- *     CONFIG_DYNSEL_THREADS_WORKERS.
+ *     CONFIG_DYNSEL_THREADS_WORKERS: where dynsel_threads_processors() is more, the others get
+ *     none, and DYNSEL_OK does not tell. A program that wants them all gives that number instead:
+ *     then it has them, or DYNSEL_E_FULL with the value that the option would need.
  * Errors: DYNSEL_E_FULL (more than CONFIG_DYNSEL_THREADS_WORKERS), DYNSEL_E_BUSY (they run already,
  *     in another number: dynsel_threads_stop() first), DYNSEL_E_DEVICE (the system gives no more
  *     threads; the code is its error number, and none was started). With the same number again, or
@@ -52,6 +55,18 @@ extern dynsel_backend dynsel_threads_backend;
  * Cost: linear in the workers; the C library maps a stack of its default size for each.
  */
 DYNSEL_CHECKED dynsel_status dynsel_threads_start(size_t workers);
+
+/**
+ * The processors of the host that are online, at least 1: how many workers
+ * dynsel_threads_start(0) and a start on demand wish for. `dynsel-info` says where they start
+ * fewer.
+ *
+ * Errors: none; 1 where the system does not tell.
+ * May block: no.
+ * Context: any thread; task functions.
+ * Cost: what the C library takes to ask the system, some microseconds; not for each submit.
+ */
+size_t dynsel_threads_processors(void);
 
 /**
  * Ends the workers after all their accepted work, and waits until they have ended. The next use

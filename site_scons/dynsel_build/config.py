@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import kconfiglib as kl
 
-from . import aspects, boards, grammar, products
+from . import aspects, boards, grammar, products, undefined
 from .errors import UserMistake, did_you_mean, nearest
 from .explain import active_range, prompt_condition, unmet_terms, value_text
 
@@ -169,7 +169,7 @@ def _by_place(message):
 @contextmanager
 def _kconfig_environment(trees, board):
     """Passes parameters to Kconfiglib, which reads them from the environment."""
-    wanted = {"srctree": trees.top, "BOARD": board, "DYNSEL_MENU": aspects.menu(trees), "KCONFIG_WARN_UNDEF": "y",
+    wanted = {"srctree": trees.top, "BOARD": board, "DYNSEL_MENU": aspects.menu(trees), "KCONFIG_WARN_UNDEF": "n",
               "KCONFIG_FUNCTIONS": "no_kconfig_functions", "CONFIG_": grammar.PREFIX}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
@@ -184,14 +184,15 @@ def _kconfig_environment(trees, board):
 
 
 def parse_kconfig(trees, board, kconfig_class=kl.Kconfig):
-    """The menu without assignments. Each warning of Kconfiglib is an error."""
+    """The menu without assignments. Each warning of Kconfiglib is an error, and each name that no option has."""
     aspects.write_menu(trees)
     with _kconfig_environment(trees, board):
         try:
             kconf = kconfig_class("Kconfig", warn_to_stderr=False)
         except kl.KconfigError as e:
             raise UserMistake(str(e).strip()) from e
-    mistakes = products.defined_twice(trees, kconf) or [_one_line(w) for w in kconf.warnings]
+    mistakes = products.defined_twice(trees, kconf) or (undefined.mistakes(trees, kconf)
+                                                        + [_one_line(w) for w in kconf.warnings])
     if mistakes:
         raise UserMistake(mistakes)
     kconf.warn_assign_override = kconf.warn_assign_redun = False

@@ -31,14 +31,15 @@ def files(trees):
 
 
 def lint(trees):
-    """All findings, as lines with a place."""
+    """All findings, as lines with a place; with products those in their files, as nobody there can change dynsel's."""
     kconf = configs.parse_kconfig(trees, variants.DEFAULT_BOARD)
     targets = aspects.catalogue(trees).target_symbols()  # the build itself asks for these
     texts = {path: trees.real(path).read_text(encoding="utf-8") for path in files(trees)}
     prefixes = ("DYNSEL_", *products.prefixes(trees, kconf))
-    return (_unknown_names(trees, kconf, texts, prefixes) + _unused(kconf, texts, targets) + _ifdefs(texts, prefixes)
-            + _symbols(kconf) + _of_products(trees, kconf) + _choices(kconf) + _fragments(trees) + _defconfigs(trees)
-            + unlisted_sources(trees) + _long_lines({p: t for p, t in texts.items() if not trees.owner(p)}))
+    found = (_unknown_names(trees, kconf, texts, prefixes) + _unused(kconf, texts, targets) + _ifdefs(texts, prefixes)
+             + _symbols(kconf) + _of_products(trees, kconf) + _choices(kconf) + _fragments(trees) + _defconfigs(trees)
+             + unlisted_sources(trees) + _long_lines({p: t for p, t in texts.items() if not trees.owner(p)}))
+    return [line for line in found if not trees.products or trees.owner(line.partition(":")[0])]
 
 
 def _unknown_names(trees, kconf, texts, prefixes):

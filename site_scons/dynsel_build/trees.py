@@ -58,7 +58,10 @@ class Trees:
         return text.replace(str(self.real(self.build)), "{build}").replace(self.top, "{top}")
 
     def owner(self, path):
-        """The product that a file belongs to, or None if it is dynsel's."""
+        """The product that a file belongs to, or None if it is dynsel's, as all that is built: its folder is often in a
+        product."""
+        if path.startswith(self.build + "/"):
+            return None
         inside = [p for p in self.products if path == p.root or path.startswith(p.root + "/")]
         return max(inside, key=lambda p: len(p.root), default=None)
 

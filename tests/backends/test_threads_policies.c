@@ -14,7 +14,7 @@
 #include "support/count_run.h"
 #include "test.h"
 
-enum { WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS) };
+enum { WORKERS = WORKERS_UP_TO(4) };
 
 static atomic_uint mistakes;
 

@@ -203,9 +203,12 @@ class KconfigItself(Case):
         self.assertIn("DYNSEL_RADIO", lines[0])
         self.assertIn("has direct dependencies", lines[0])
 
-    def test_undefined_symbol_in_expression_is_error(self):
-        lines = self.mistakes(kconfig=support.KCONFIG + "config DYNSEL_BAD\n\tbool\n\tdepends on DYNSEL_TYPO\n")
-        self.assertIn("undefined symbol DYNSEL_TYPO", lines[0])
+    def test_name_of_no_option_is_error_with_its_line(self):
+        bad = "config DYNSEL_BAD\n\tbool\n\t# not DYNSEL_CASHE\n\tdepends on DYNSEL_TYPO\n\tdefault y if DYNSEL_CASHE\n"
+        first = support.KCONFIG.count("\n") + 1
+        self.assertEqual(self.mistakes(kconfig=support.KCONFIG + bad), [
+            f"Kconfig:{first + 3}: no option named DYNSEL_TYPO; correct the name, or delete what needs it",
+            f"Kconfig:{first + 4}: no option named DYNSEL_CASHE; did you mean DYNSEL_CACHE?"])
 
     def test_kconfig_syntax_error_names_line(self):
         self.assertIn("Kconfig:", self.mistakes(kconfig=support.KCONFIG + "konfig X\n")[0])

@@ -23,6 +23,15 @@ MOMENT = 1600000000
 VERSION = read_version(TOP)
 NAME = f"dynsel-{VERSION}"
 MISSING = docs.missing()
+CMAKE = """\
+cmake_minimum_required(VERSION 3.18)
+project(port C)
+find_package(dynsel CONFIG REQUIRED)
+file(GLOB sources *.c)
+list(FILTER sources EXCLUDE REGEX original)
+add_executable(port ${sources})
+target_link_libraries(port PRIVATE dynsel::dynsel m)
+"""
 
 
 def git(folder, *words):
@@ -148,11 +157,42 @@ class Release(Tree):
             for field in ("downloadLocation", "licenseConcluded", "licenseDeclared", "copyrightText"):
                 self.assertTrue(package[field])
 
-    def test_archive_is_declared_without_git(self):
+    def unpacked(self, folder):
+        """The archive's tree in a folder of its own."""
         with tarfile.open(self.archive) as tar:
-            tar.extractall(self.home / "unpacked", filter="data") if sys.version_info >= (3, 12) else tar.extractall(
-                self.home / "unpacked")
-        top = self.home / "unpacked" / NAME
+            tar.extractall(self.home / folder, filter="data") if sys.version_info >= (3, 12) else tar.extractall(
+                self.home / folder)
+        return self.home / folder / NAME
+
+    @unittest.skipUnless(shutil.which("cmake") and shutil.which("make"), "needs cmake and make")
+    def test_ports_of_the_guide_run_from_an_installed_archive(self):
+        """With pkg-config as their Makefiles say, and with CMake; outside of the archive's tree, which is gone then."""
+        top, prefix = self.unpacked("release"), self.home / "prefix"
+        # what the manual's tools were built of, so that only what differs in the archive is compiled again
+        shutil.copytree(self.top / "build", top / "build", ignore=shutil.ignore_patterns("dist", "docs", ".lock"))
+        status, said = scons(top, "install", f"PREFIX={prefix}")
+        self.assertEqual(status, 0, said)
+        self.assertNotRegex(said, r"(?m)^  CC ")
+        ports = self.home / "ports"
+        shutil.copytree(top / "examples/ports", ports)
+        shutil.rmtree(top)
+        around = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+        for name, said_first in (("kmeans", "262144 points, 40 steps"), ("cholesky", "480 x 480 in tiles of 96")):
+            (ports / name / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
+            said = []
+            for program, *commands in (("./port", ["make", "-s", "port"]),
+                                       ("made/port", ["cmake", "-S", ".", "-B", "made", f"-DCMAKE_PREFIX_PATH={prefix}"],
+                                        ["cmake", "--build", "made"])):
+                for command in (*commands, [program]):
+                    done = subprocess.run(command, cwd=ports / name, env=around, text=True, stdout=subprocess.PIPE,
+                                          stderr=subprocess.STDOUT, check=False)
+                    self.assertEqual(done.returncode, 0, f"{name}: {command}\n{done.stdout}")
+                said.append(done.stdout.splitlines()[0])
+            self.assertTrue(said[0].startswith(said_first), said)
+            self.assertEqual(said[0], said[1])
+
+    def test_archive_is_declared_without_git(self):
+        top = self.unpacked("unpacked")
         status, said = scons(top, "-n", "install", "PREFIX=/opt/x", "DESTDIR=/tmp/x")
         self.assertEqual(status, 0, said)
         for name in ("share/man/man1/dynsel-trace.1", "share/doc/dynsel/LICENSE", "share/doc/dynsel/html"):

@@ -232,6 +232,14 @@ class Refused(Case):
         (line,) = self.mistakes(products.check, self.trees(self.place / "nowhere"))
         self.assertRegex(line, f"\\APRODUCT: there is no folder {self.place}/nowhere; name the folder of a product")
 
+    def test_wrong_name_in_kconfig_of_board_names_its_line(self):
+        path = self.acme / "boards/sensor/Kconfig.board"
+        write(path, BOARD.format(name="SENSOR", board="sensor") + "\tselect DYNSEL_NO_SUCH\n\tselect DYNSEL_HAS_RADO\n")
+        for board in ("plain", "sensor"):
+            self.assertEqual(self.mistakes(self.load, board), [
+                f"{path}:5: no option named DYNSEL_NO_SUCH; correct the name, or delete what needs it",
+                f"{path}:6: no option named DYNSEL_HAS_RADO; did you mean DYNSEL_HAS_RADIO?"])
+
     def test_wrong_kconfig_names_its_line(self):
         write(self.acme / "Kconfig", KCONFIG + "\tdefautl 4\n")
         (line,) = self.mistakes(self.load, "plain")
@@ -273,14 +281,27 @@ class Refused(Case):
         self.assertEqual(self.mistakes(variants.parse, self.trees(), "sensor"), [
             f"{self.acme}/boards/sensor/defconfig is missing; a board needs this file, even if empty"])
 
+    def test_options_that_are_generated_are_dynsel_s(self):
+        """Their files are in the product, where it is built in its own folder."""
+        write(self.top / "Kconfig", support.KCONFIG + 'source "$(DYNSEL_MENU)/Kconfig.aspects"\n')
+        write(self.acme / "src/x.c", "#if CONFIG_ACME_SPEED\n#endif\n")
+        write(self.acme / "SConscript", '"src/x.c"')
+        found = self.trees()
+        self.assertEqual(found.build, f"{self.acme}/build")
+        self.assertIn("DYNSEL_ASPECT_SOUND", self.load("sensor").symbols())
+        self.assertEqual(lint.lint(found), [])
+        write(self.acme / "Kconfig", KCONFIG + "\nconfig DYNSEL_ASPECT_SOUND\n\tbool\n\tdefault y\n")
+        (line,) = self.mistakes(self.load, "sensor")
+        self.assertIn("DYNSEL_ASPECT_SOUND is already defined at", line)
+        self.assertIn(f"{self.acme}/Kconfig:8", line)
+
     def test_kconfig_lint_reads_products(self):
         write(self.acme / "Kconfig", KCONFIG + "\nconfig DYNSEL_MINE\n\tbool \"Mine\"\n\n"
               'config ACME_IDLE\n\tbool "Idle"\n\thelp\n\t  Nothing.\n')
         write(self.acme / "src/x.c", "#if CONFIG_ACME_SPED\n#endif\n#ifdef CONFIG_ACME_SPEED\n#endif\n")
         write(self.top / "doc/x.md", "CONFIG_ACME_NAMED_IN_AN_EXAMPLE\n")
-        lines = lint.lint(self.trees())
-        self.assertFalse([line for line in lines if "NAMED_IN_AN_EXAMPLE" in line])
-        found = [line.replace(f"{self.acme}/", "") for line in lines if str(self.acme) in line]
+        write(self.top / "src/theirs.c", "#if CONFIG_DYNSEL_CASHE\n#endif\n")  # nothing that the product can change
+        found = [line.replace(f"{self.acme}/", "") for line in lint.lint(self.trees())]
         self.assertEqual(found, [
             "src/x.c:1: no option named ACME_SPED; did you mean ACME_SPEED?",
             "Kconfig:8: DYNSEL_MINE is not used; delete it",

@@ -116,6 +116,17 @@ class Refused(Case):
         self.refused("round_robin_policy q = p;", "deleted function|deleted constructor")
         self.refused("(void)submit_detached(p, ref([](resource) {}));", "deleted function|call to deleted")
 
+    def test_wait_of_what_is_not_waited_for_by_mistake(self):
+        held = "write dynsel::wait\\(\\*w\\)"
+        for text, expected in (
+                ("auto s = submit(p, [](resource) {}); const auto &t = s; (void)wait(t);", "w is const, and its wait\\(\\) is not"),
+                ("auto s = submit(p, [](resource) {}); (void)wait(&s);", held),
+                ("dynsel_submission s; (void)wait(s);", "a structure of the interface in C"),
+                ("(void)wait(dynsel_get_submission_group(nullptr));", "call dynsel_wait\\(\\) or dynsel_wait_group"),
+                ("dynsel_submission *s = nullptr; (void)wait(s);", "wait for its submission"),
+                ("auto s = submit(p, [](resource) { return dynsel_event{}; }); (void)wait(unwrap(s));", "wait for its submission")):
+            self.refused(text, expected)
+
     def test_reports_have_their_values(self):
         self.refused("auto s = select(p, [](resource) {}); (void)report(*s, execution_info::task_time);",
                      "this information has a value")

@@ -285,6 +285,30 @@ void raw_values_unwrap_to_themselves(void **)
     assert_ptr_equal(&dynsel::unwrap(value), &value);
 }
 
+struct with_wait {
+    int waits = 0;
+    void wait() noexcept
+    {
+        waits++;
+    }
+};
+
+void wait_of_what_has_no_wait_does_nothing(void **)
+{
+    int value = 4;
+    const dynsel::status failed = DYNSEL_E_TASK;
+    with_wait own;
+    assert_status(DYNSEL_OK, dynsel::wait(value));
+    assert_status(DYNSEL_OK, dynsel::wait("text"));
+    assert_status(DYNSEL_OK, dynsel::wait(&value));
+    assert_int_equal(value, 4);
+    assert_status(DYNSEL_E_TASK, dynsel::wait(failed)); /* as of submit_and_wait() */
+    assert_status(DYNSEL_E_FULL, dynsel::wait(DYNSEL_E_FULL));
+    assert_status(DYNSEL_OK, dynsel::wait(own));
+    assert_int_equal(own.waits, 1);
+    static_assert(noexcept(dynsel::wait(own)) && noexcept(dynsel::wait(value)));
+}
+
 namespace info = dynsel::execution_info;
 template <class P, class Info>
 constexpr bool reports = dynsel::report_info_v<dynsel::selection_t<P>, Info>;
@@ -400,6 +424,7 @@ int main()
         cmocka_unit_test(callables_that_end_too_early_stop_the_program),
         cmocka_unit_test(selections_are_submitted_once),
         cmocka_unit_test(raw_values_unwrap_to_themselves),
+        cmocka_unit_test(wait_of_what_has_no_wait_does_nothing),
         cmocka_unit_test(reports_reach_the_policy),
         cmocka_unit_test(polls_and_cancels),
         cmocka_unit_test(tasks_of_c_are_taken_too),

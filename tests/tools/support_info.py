@@ -159,6 +159,14 @@ class Case(unittest.TestCase):
         asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         return {**devices, "LD_PRELOAD": self.odd_library, "ODD": text, "ASAN_OPTIONS": asan}
 
+    def odd_host(self, processors):
+        """The environment for a host with so many processors, and without a driver."""
+        library = os.path.join(self.folder, "odd_host.so")
+        subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library,
+                        str(HERE / "odd_host.c"), "-ldl"], check=True)
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        return {**NO_DRIVER, "LD_PRELOAD": library, "ODD_PROCESSORS": str(processors), "ASAN_OPTIONS": asan}
+
     def call(self, *arguments, env=ONE, stdout=subprocess.PIPE):
         done = subprocess.run([INFO, *arguments], stdout=stdout, stderr=subprocess.PIPE, check=False,
                               env=self.environment(env))

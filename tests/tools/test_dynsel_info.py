@@ -12,6 +12,9 @@ from support_info import (CONFIG, Case, DRIVER, GPU, MOST_DEVICES, NAME, NEEDS_D
                           SIZES, THREE, TOP, TWO, VENDOR, VERSION, WELCOMING, WITH_OPENCL, rules)
 
 
+MOST_WORKERS = int(CONFIG.get("THREADS_WORKERS") or 0) if CONFIG["BACKEND_THREADS"] == "1" else 0
+
+
 def settled(text):
     """Without how the library times work on a device: it measures that in each call."""
     return re.sub(r'(?ms)^  times .*?(?=^  \w|\Z)|"times": \{.*?\}', "", text)
@@ -120,6 +123,18 @@ class People(Case):
     def test_without_a_driver(self):
         text = " ".join(self.info(env=NO_DRIVER).split())
         self.assertIn("pocl-opencl-icd" if WITH_OPENCL else "CONFIG_DYNSEL_BACKEND_OPENCL=y", text)
+
+    @unittest.skipUnless(0 < MOST_WORKERS < 64, "needs room for more workers")
+    def test_processors_without_a_worker_are_told(self):
+        for processors, hint in ((MOST_WORKERS, None), (MOST_WORKERS + 1, f"CONFIG_DYNSEL_THREADS_WORKERS={MOST_WORKERS + 1}"),
+                                 (100, "CONFIG_DYNSEL_THREADS_WORKERS=64 is the most")):
+            env = self.odd_host(processors)
+            text = " ".join(self.info(env=env).split())
+            workers, = (r for r in self.json(env=env)["resources"] if r["kind"] == "workers")
+            self.assertEqual((workers["workers"], workers["compute_units"]), (MOST_WORKERS, processors))
+            idle = f"{processors - MOST_WORKERS} processors have no worker: {hint}"
+            self.assertEqual(workers["hint"], idle if hint else "")
+            self.assertEqual(f" hint {idle} " in text + " ", hint is not None, text)
 
     def test_version(self):
         for option in ("--version", "-V"):

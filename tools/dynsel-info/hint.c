@@ -17,11 +17,39 @@ void hint_names(dynsel_aspect_set set, char *to, size_t bytes)
     }
 }
 
+bool hint_has_idle_processors(const info_entry *entry)
+{
+    return entry->kind == INFO_WORKERS && entry->compute_units > entry->workers;
+}
+
+#if CONFIG_DYNSEL_BACKEND_THREADS
+static void hint_at_workers(const info_entry *entry, char *to, size_t bytes)
+{
+    enum { MOST = 64 }; /* the range of the option */
+    const unsigned wanted = entry->compute_units < MOST ? entry->compute_units : MOST;
+
+    if (CONFIG_DYNSEL_THREADS_WORKERS == MOST) {
+        (void)snprintf(to, bytes, "%u processors have no worker: no build has more than %d",
+                       entry->compute_units - entry->workers, MOST);
+        return;
+    }
+    (void)snprintf(to, bytes, "%u processors have no worker: CONFIG_DYNSEL_THREADS_WORKERS=%u%s",
+                   entry->compute_units - entry->workers, wanted,
+                   entry->compute_units > MOST ? " is the most" : "");
+}
+#endif
+
 void hint_for(const info_entry *entry, char *to, size_t bytes)
 {
     char option[128];
 
     to[0] = '\0';
+#if CONFIG_DYNSEL_BACKEND_THREADS
+    if (hint_has_idle_processors(entry)) {
+        hint_at_workers(entry, to, bytes);
+        return;
+    }
+#endif
     if (entry->proof.broken != 0) {
         (void)snprintf(to, bytes,
                        "leave %s out of the configuration, or correct it in boards/targets.yaml",

@@ -5,6 +5,9 @@
 
 #include "info.h"
 
+/** Whether the host has more processors than this build can have workers. */
+bool hint_has_idle_processors(const info_entry *entry);
+
 /** One clause; empty if there is none. */
 void hint_for(const info_entry *entry, char *to, size_t bytes);
 

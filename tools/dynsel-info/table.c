@@ -329,12 +329,13 @@ static bool is_of_host(const info_entry *entry)
 }
 
 /** Whether the headline is enough: for excluded devices, and for workers and other ranks' hosts
- * like the host above. */
+ * like the host above, of which nothing is idle. */
 static bool is_short(const info_list *list, const info_entry *entry)
 {
     const bool first = entry == list->entries;
 
     return !entry->chosen || (is_of_host(entry) && !first && targets_accept(entry) &&
+                              !hint_has_idle_processors(entry) &&
                               entry->device.aspects == list->entries[0].device.aspects);
 }
 

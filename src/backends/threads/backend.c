@@ -90,15 +90,20 @@ static dynsel_status start_all(const char *function, uint32_t wanted)
     return DYNSEL_OK;
 }
 
-/* One worker for each processor of the host. */
+size_t dynsel_threads_processors(void)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : (size_t)online;
+}
+
+/* One worker for each processor of the host, as far as the table has room. */
 static dynsel_status start_if_none(const char *function)
 {
     if (running > 0) {
         return DYNSEL_OK;
     }
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t usual = processors < TABLE ? (uint32_t)processors : TABLE;
-    return start_all(function, processors < 1 ? 1 : usual);
+    const size_t processors = dynsel_threads_processors();
+    return start_all(function, processors < TABLE ? (uint32_t)processors : TABLE);
 }
 
 dynsel_status dynsel_threads_start(size_t wanted)
