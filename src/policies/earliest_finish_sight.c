@@ -185,13 +185,17 @@ static void look_at_home(dynsel_finish_sight *s)
         return;
     }
     const uint64_t home_run_ns = dynsel_sight_known_run_ns(s, home - 1, false);
-    for (uint32_t i = 0; i < s->count; i++) {
+    const uint32_t usual_ns = dynsel_word_load_relaxed(&s->policy->states[home - 1].is.usual_ns);
+    s->others_follow = home_run_ns / 2 > usual_ns;
+    bool matters = s->others_follow;
+    for (uint32_t i = 0; i < s->count && !matters; i++) {
         const uint64_t run_ns =
             dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
-        if (run_ns != 0 && run_ns < home_run_ns) {
-            s->home = home - 1;
-            s->home_run_ns = home_run_ns;
-        }
+        matters = run_ns != 0 && run_ns < home_run_ns;
+    }
+    if (matters) {
+        s->home = home - 1;
+        s->home_run_ns = home_run_ns;
     }
 }
 
@@ -271,8 +275,8 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
 
 /*
  * Other kinds of work use the data, too: so the further uses take what work with data usually takes
- * on a resource. Where this kind runs faster than where data are usually used, they are copied back
- * there afterwards, if that is better than to stay.
+ * on a resource. Where this kind runs faster than where data are usually used, or is so long that
+ * mostly other kinds follow, they are copied back there afterwards, if that is better than to stay.
  */
 static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
@@ -285,7 +289,7 @@ static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t r
     }
     const uint32_t usual_ns = dynsel_word_load_relaxed(&states[index].is.usual_ns);
     const uint64_t stay_ns = apart_ns + s->uses_ahead * (usual_ns != 0 ? usual_ns : run_ns);
-    if (index == s->home || run_ns >= s->home_run_ns) {
+    if (index == s->home || (run_ns >= s->home_run_ns && !s->others_follow)) {
         return stay_ns;
     }
     const uint64_t bytes = dynsel_sight_bytes_in(s, index);

@@ -34,6 +34,7 @@ typedef struct dynsel_finish_sight {
                                  exchanges; no resource: they need not be */
     uint64_t exchange_ns;     /* what a use waits at least for data elsewhere */
     uint64_t home_run_ns;     /* the known run there; 0: none is known */
+    bool others_follow;       /* this kind takes twice as long there as uses of data usually do */
     dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
     uint32_t best;              /* of the candidates with a time */

@@ -21,7 +21,7 @@ enum {
     CLASSES, /* of devices */
     MOST_DEVICES = CONFIG_DYNSEL_MAX_RESOURCES,
     KINDS = 4,
-    MOST_BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS < 64 ? CONFIG_DYNSEL_MAX_BUFFERS : 64,
+    MOST_BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS < 105 ? CONFIG_DYNSEL_MAX_BUFFERS : 105,
     ELEMENTS = 4096,
     LARGE = 1 << 20, /* elements of the first buffers of a graph that has large ones */
     MOST_PIECES = 1024,
