@@ -618,9 +618,9 @@ struct holds_waitable<W, std::void_t<decltype((*std::declval<W &>()).wait())>> :
 
 /** What is waited for by functions of C, or a pointer to it, or a result of it. */
 template <class W, class = void> struct is_of_c {
-    static constexpr bool value =
-        std::is_same_v<W, dynsel_submission> || std::is_same_v<W, dynsel_submission_group> ||
-        std::is_same_v<W, dynsel_event>;
+    static constexpr bool value = std::is_same_v<W, dynsel_submission> ||
+                                  std::is_same_v<W, dynsel_submission_group> ||
+                                  std::is_same_v<W, dynsel_event>;
 };
 template <class W> struct is_of_c<W, std::void_t<decltype(*std::declval<W &>())>> {
     static constexpr bool value = is_of_c<std::decay_t<decltype(*std::declval<W &>())>>::value;

@@ -306,7 +306,7 @@ void wait_of_what_has_no_wait_does_nothing(void **)
     assert_status(DYNSEL_E_FULL, dynsel::wait(DYNSEL_E_FULL));
     assert_status(DYNSEL_OK, dynsel::wait(own));
     assert_int_equal(own.waits, 1);
-    static_assert(noexcept(dynsel::wait(own)) && noexcept(dynsel::wait(value)));
+    static_assert(noexcept(dynsel::wait(own)) &&noexcept(dynsel::wait(value)));
 }
 
 namespace info = dynsel::execution_info;

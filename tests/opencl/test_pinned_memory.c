@@ -420,10 +420,13 @@ static void small_transfers_and_ranges_stay_on_the_queue(void **state)
     const cl_command_queue main = dynsel_opencl_queue(&resources[GPU]);
     dynsel_memory memory = allocate(own, host, LARGE - 1);
     dynsel_memory large = allocate(own, host, LARGE);
+    dynsel_memory small = allocate(own, host, SMALL - 1);
     (void)state;
     assert_status(DYNSEL_OK, bring(own, &memory));
     assert_ptr_equal(fake_opencl_command(1).queue, main);
-    assert_status(DYNSEL_OK, fetch(own, &memory));
+    assert_status(DYNSEL_OK, bring(own, &small));
+    assert_status(DYNSEL_OK, fetch(own, &small));
+    assert_string_equal(fake_opencl_command(1).function, "clEnqueueReadBuffer");
     assert_ptr_equal(fake_opencl_command(1).queue, main);
     dynsel_memory staging = allocate(own, NULL, LARGE);
     const dynsel_memory range = {.native = staging.native, .host = host, .bytes = LARGE};
@@ -437,6 +440,23 @@ static void small_transfers_and_ranges_stay_on_the_queue(void **state)
     assert_int_equal(fake_opencl_queues_of("gpu"), 1);
     release(own, &memory);
     release(own, &large);
+    release(own, &small);
+}
+
+/* Work elsewhere that needs the results does not wait for all kernels on the device. */
+static void copy_out_runs_beside_from_a_page_on(void **state)
+{
+    void *const own = open_device(GPU);
+    dynsel_memory memory = allocate(own, host, SMALL);
+    (void)state;
+    assert_int_equal(ops()->domain(&dynsel_opencl_backend, own).beside_bytes, SMALL);
+    assert_status(DYNSEL_OK, bring(own, &memory));
+    assert_ptr_equal(fake_opencl_command(1).queue, dynsel_opencl_queue(&resources[GPU]));
+    assert_status(DYNSEL_OK, fetch(own, &memory));
+    assert_string_equal(fake_opencl_command(1).function, "clEnqueueReadBuffer");
+    assert_ptr_not_equal(fake_opencl_command(1).queue, dynsel_opencl_queue(&resources[GPU]));
+    assert_int_equal(fake_opencl_command(1).after_count, 0);
+    release(own, &memory);
 }
 
 static void queue_of_the_program_moves_all_itself(void **state)
@@ -743,6 +763,7 @@ int main(void)
         PINNED_TEST(large_copy_in_runs_beside_and_later_commands_come_after_it),
         PINNED_TEST(copy_in_waits_for_events_and_is_waited_for),
         PINNED_TEST(small_transfers_and_ranges_stay_on_the_queue),
+        PINNED_TEST(copy_out_runs_beside_from_a_page_on),
         PINNED_TEST(queue_of_the_program_moves_all_itself),
         PINNED_TEST(refused_queues_leave_transfers_on_the_queue),
         PINNED_TEST(refused_barrier_ends_the_transfer),

@@ -5,7 +5,7 @@
 #include "backends/opencl/timing.h"
 #include "port/lock.h"
 
-enum { LARGE_BYTES = 1 << 20 };
+enum { LARGE_IN = 1 << 20, LARGE_OUT = 4096 }; /* bytes */
 
 /* Under the lock. Without room for both there are none: neither kind of transfer would overlap. */
 static dynsel_opencl_transfers make_queues(dynsel_opencl_entry *entry)
@@ -42,15 +42,16 @@ uint32_t dynsel_opencl_beside_bytes(const dynsel_opencl_entry *entry)
 {
     return entry->pins_memory && !entry->adopted &&
                    dynsel_word_load_relaxed(&entry->transfers) != DYNSEL_OPENCL_TRANSFERS_REFUSED
-               ? LARGE_BYTES
+               ? LARGE_OUT
                : 0;
 }
 
 /* The program orders the commands on its own queues itself, and may finish them. Staged ranges are
  * what is not pinned by itself. */
-static bool moves_beside(dynsel_opencl_entry *entry, const dynsel_memory *memory)
+static bool moves_beside(dynsel_opencl_entry *entry, const dynsel_memory *memory,
+                         size_t least_bytes)
 {
-    if (memory->bytes < LARGE_BYTES || !entry->pins_memory || entry->adopted ||
+    if (memory->bytes < least_bytes || !entry->pins_memory || entry->adopted ||
         memory->pinning == DYNSEL_PINS_NOTHING) {
         return false;
     }
@@ -62,14 +63,14 @@ static bool moves_beside(dynsel_opencl_entry *entry, const dynsel_memory *memory
 /* The time of timed work includes its transfers, so they are on its queue. */
 cl_command_queue dynsel_opencl_queue_in(dynsel_opencl_entry *entry, const dynsel_memory *memory)
 {
-    return dynsel_this_thread()->timed_start == NULL && moves_beside(entry, memory)
+    return dynsel_this_thread()->timed_start == NULL && moves_beside(entry, memory, LARGE_IN)
                ? entry->queue_in
                : dynsel_opencl_queue_now(entry);
 }
 
 cl_command_queue dynsel_opencl_queue_out(dynsel_opencl_entry *entry, const dynsel_memory *memory)
 {
-    return moves_beside(entry, memory) ? entry->queue_out : entry->queue;
+    return moves_beside(entry, memory, LARGE_OUT) ? entry->queue_out : entry->queue;
 }
 
 /* Polls flush the device's queue alone, so a transfer of which the flush failed is waited for: that
