@@ -49,11 +49,12 @@ def limits(config):
     # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies
     # from and to memory, parts and empty commands take 3. Memory objects, events, logs and files of the program take
     # 10 of what groups add to OpenCL's, and trials of work-groups 2. What data will still be updated takes 2 of
-    # earliest_finish and of groups, and the end of work that nobody looks at 1.
+    # earliest_finish and of groups, and the end of work that nobody looks at 1; waits that
+    # start other work take 1 of groups.
     return {
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
-                 + (26 if config["DYNSEL_POLICY_EARLIEST_FINISH"] else 0)  # 2 of it in groups, 2 for shared processors
+                 + (27 if config["DYNSEL_POLICY_EARLIEST_FINISH"] else 0)  # 2 of it in groups, 3 for shared processors
                  + (14 if config["DYNSEL_LEARNED_TABLES"] else 0)
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
                  + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (3 if config["DYNSEL_TIME_LIMITS"] else 0)
@@ -64,7 +65,7 @@ def limits(config):
                  + (3 if aspects else 0) + (25 if opencl else 0)
                  + ((4 if groups else 3) if config["DYNSEL_RESOURCE_SETS"] else 0)
                  + (3 if config["DYNSEL_PASS_BETWEEN_DOMAINS"] else 0)
-                 + ((58 if small else 75) + (33 if opencl else 0) if groups else 0) + text_of_ranks) * KIB,
+                 + ((59 if small else 76) + (33 if opencl else 0) if groups else 0) + text_of_ranks) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)

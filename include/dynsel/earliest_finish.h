@@ -18,8 +18,9 @@
  *   of the host (512 times slower than a GPU). An OpenCL device that says on how many processors it
  *   is, n, is assumed to be n times as fast as a thread, but at least twice; others 16 times. A
  *   kernel with few work-items leaves most of a GPU idle, so such OpenCL devices are assumed to be
- *   at most n / 512 + 1 times slower for n work-items, and threads at most n / 32 + 1 times. Threads
- *   are assumed to be at most n / 64 + 1 times slower than an OpenCL device that is processors.
+ *   at most n / 512 + 1 times slower for n work-items, and threads at most n / 32 + 1 times.
+ *   Threads are assumed to be at most n / 64 + 1 times slower than an OpenCL device that is
+ *   processors.
  * - Work that depends on work of another resource begins later there by the time until the library
  *   sees that end: as learned, and at least 25 us.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
@@ -32,14 +33,16 @@
  *   work itself, spread over all of them, nor, of work that waits for nothing, than that of the
  *   busiest thread, which gets less than a processor while a device on all of them works. So a
  *   thread gets work beside a busy device only where it does more with its one processor than the
- *   device would, on a host of many processors nearly twice as much. Times are learned as if nothing
- *   else had run on the processors. What else ran meanwhile is known roughly, because the program
- *   may see ends late: where the new time allows that, what was known before stays, and changes by
- *   an eighth of the difference to what is likely.
+ *   device would, on a host of many processors nearly twice as much. Times are learned as if
+ *   nothing else had run on the processors. What else ran meanwhile is known roughly, because the
+ *   program may see ends late: where the new time allows that, what was known before stays, and
+ *   changes by an eighth of the difference to what is likely.
  * - Data that other work uses next on another resource wait for a hand-over there, so that short
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
- *   least time on average, and until they take less than seven eighths of that elsewhere.
+ *   least time on average, and until they take less than seven eighths of that elsewhere. Work that
+ *   takes more than twice of what uses do there on average is followed by shorter work of other
+ *   kinds, which stays there: so only the hand-over back counts against other resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
  *   often as they are updated. Where they wait for their turn there, a choice compares when each
  *   resource will be done with its queue and with all updates that are expected of the data there:

@@ -103,8 +103,9 @@
  * driver does not pin moves as it is; dynsel_movement counts both. A program that uses the same
  * memory for many buffers, or for small ones, has it pinned by dynsel_opencl_pin_memory(). On such
  * a device transfers to it of 1 MiB or more, and to the host of 4 KiB or more, run on two queues of
- * their own, so that the next data move while a kernel runs; ranges, and transfers of work whose time is measured, do not. Later
- * commands on the device's queue, also the program's own, come after transfers to the device.
+ * their own, so that the next data move while a kernel runs; ranges, and transfers of work whose
+ * time is measured, do not. Later commands on the device's queue, also the program's own, come
+ * after transfers to the device.
  *
  * Kernels of command groups. dynsel's ranges name the dimension that is contiguous in memory last,
  * OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is

@@ -196,8 +196,8 @@ static void correct_queue(dynsel_earliest_finish_policy *policy, const dynsel_se
                                   (uint32_t)(int32_t)within);
 }
 
-/* How many processors of the host a run and what ran beside it kept busy: as far as is known, and at
- * most. */
+/* How many processors of the host a run and what ran beside it kept busy: as far as is known, and
+ * at most. */
 typedef struct crowd {
     uint32_t likely;
     uint32_t most;

@@ -67,7 +67,8 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
 #endif
 }
 
-/* A resource that is some of the host's processors, or all of them, has a queue of so many ticks. */
+/* A resource that is some of the host's processors, or all of them, has a queue of so many ticks.
+ */
 static void look_at_host_queue(dynsel_finish_sight *s, uint32_t its, uint32_t ticks)
 {
     const uint64_t ns = dynsel_finish_ns(ticks);

@@ -456,7 +456,8 @@ bool dynsel_queue_reap_all(void)
         dynsel_queue *queue = dynsel_queue_of(slot);
         if (dynsel_word_load_relaxed(&queue->head) == number) {
             dynsel_queue_reap(queue, slot);
-            goes_on = goes_on || (!slot->work.where->backend->ops->marks_completion &&
+            goes_on = goes_on || (CONFIG_DYNSEL_COMMAND_GROUPS &&
+                                  !slot->work.where->backend->ops->marks_completion &&
                                   !dynsel_queue_is_empty(queue));
         }
         dynsel_slot_unref(slot, DYNSEL_SLOT_REF);

@@ -91,7 +91,8 @@ void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend);
 #endif
 
 /* The same as dynsel_queue_reap() for all work in flight, and starts second runs. Returns whether
- * work goes on whose backend marks no ends: it has to be looked at again. */
+ * work goes on whose backend marks no ends, so that it has to be looked at again; false without
+ * command groups. */
 bool dynsel_queue_reap_all(void);
 
 /* For loops that wait: looks at the time limits of other work, and starts second runs. */
