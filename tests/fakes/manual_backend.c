@@ -83,12 +83,11 @@ static void complete_up_to(manual_backend *manual, unsigned last)
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     manual_backend *manual = outer(backend);
-    const manual_event *event = work->done.native;
+    manual_event *event = work->done.native;
     atomic_fetch_add(&manual->polls, 1);
     check_in_use(manual, event);
     if (atomic_load(&manual->wait_completes) && atomic_load(&event->state) == MANUAL_RUNNING &&
-        atomic_fetch_add(&event->queue->looks, 1) >= MANUAL_MANY_LOOKS) {
-        atomic_store(&event->queue->looks, 0);
+        atomic_fetch_add(&event->looks, 1) >= MANUAL_MANY_LOOKS) {
         complete_up_to(manual, number_of(manual, event));
     }
     return result_of(atomic_load(&event->state));
@@ -170,7 +169,6 @@ void manual_backend_reset(manual_backend *backend, bool poll_synchronizes)
         atomic_store(&queue->is_full, false);
         atomic_store(&queue->room, 0);
         atomic_store(&queue->held, 0);
-        atomic_store(&queue->looks, 0);
         atomic_store(&queue->attached, 0);
         atomic_store(&queue->newest_waited, 0);
         queue->refuses_attach = false;
@@ -196,7 +194,7 @@ manual_event *manual_event_new(manual_backend *backend, const dynsel_resource *w
     manual_event *event = &backend->events[number];
     event->queue = where->handle;
     atomic_fetch_add(&event->queue->held, 1);
-    atomic_store(&event->queue->looks, 0);
+    atomic_store(&event->looks, 0);
     atomic_store(&event->state, MANUAL_RUNNING);
     return event;
 }

@@ -34,12 +34,12 @@ typedef struct manual_queue {
     atomic_uint held;    /* events that are not released */
     bool refuses_attach;
     atomic_int attached;
-    atomic_uint looks;         /* polls of running work, since some was made or completed */
     atomic_uint newest_waited; /* 1 + number of the newest event that was waited for */
 } manual_queue;
 
 typedef struct manual_event {
     _Atomic manual_state state;
+    atomic_uchar looks; /* polls while it ran */
     manual_queue *queue;
 } manual_event;
 
