@@ -102,8 +102,8 @@
  * device is released; that release then waits for the commands that the device runs. Memory that a
  * driver does not pin moves as it is; dynsel_movement counts both. A program that uses the same
  * memory for many buffers, or for small ones, has it pinned by dynsel_opencl_pin_memory(). On such
- * a device transfers to it of 1 MiB or more, and to the host of 4 KiB or more, run on two queues of
- * their own, so that the next data move while a kernel runs; ranges, and transfers of work whose
+ * a device transfers to it of 1 MiB or more, and to the host of 16 KiB or more, run on two queues
+ * of their own, so that the next data move while a kernel runs; ranges, and transfers of work whose
  * time is measured, do not. Later commands on the device's queue, also the program's own, come
  * after transfers to the device.
  *

@@ -31,7 +31,7 @@ static const fake_platform machine[] = {
 };
 
 enum { GPU, SECOND, INTEGRATED, OTHER, DEVICES };
-enum { SMALL = 4096, MEDIUM = 128 << 10, LARGE = 1 << 20, PAGE = 4096 };
+enum { SMALL = 4096, RESULT = 16 << 10, MEDIUM = 128 << 10, LARGE = 1 << 20, PAGE = 4096 };
 
 static dynsel_resource resources[DEVICES];
 static _Alignas(PAGE) unsigned char host[2 * LARGE];
@@ -420,7 +420,7 @@ static void small_transfers_and_ranges_stay_on_the_queue(void **state)
     const cl_command_queue main = dynsel_opencl_queue(&resources[GPU]);
     dynsel_memory memory = allocate(own, host, LARGE - 1);
     dynsel_memory large = allocate(own, host, LARGE);
-    dynsel_memory small = allocate(own, host, SMALL - 1);
+    dynsel_memory small = allocate(own, host, RESULT - 1);
     (void)state;
     assert_status(DYNSEL_OK, bring(own, &memory));
     assert_ptr_equal(fake_opencl_command(1).queue, main);
@@ -444,12 +444,12 @@ static void small_transfers_and_ranges_stay_on_the_queue(void **state)
 }
 
 /* Work elsewhere that needs the results does not wait for all kernels on the device. */
-static void copy_out_runs_beside_from_a_page_on(void **state)
+static void copy_out_of_a_result_runs_beside(void **state)
 {
     void *const own = open_device(GPU);
-    dynsel_memory memory = allocate(own, host, SMALL);
+    dynsel_memory memory = allocate(own, host, RESULT);
     (void)state;
-    assert_int_equal(ops()->domain(&dynsel_opencl_backend, own).beside_bytes, SMALL);
+    assert_int_equal(ops()->domain(&dynsel_opencl_backend, own).beside_bytes, RESULT);
     assert_status(DYNSEL_OK, bring(own, &memory));
     assert_ptr_equal(fake_opencl_command(1).queue, dynsel_opencl_queue(&resources[GPU]));
     assert_status(DYNSEL_OK, fetch(own, &memory));
@@ -763,7 +763,7 @@ int main(void)
         PINNED_TEST(large_copy_in_runs_beside_and_later_commands_come_after_it),
         PINNED_TEST(copy_in_waits_for_events_and_is_waited_for),
         PINNED_TEST(small_transfers_and_ranges_stay_on_the_queue),
-        PINNED_TEST(copy_out_runs_beside_from_a_page_on),
+        PINNED_TEST(copy_out_of_a_result_runs_beside),
         PINNED_TEST(queue_of_the_program_moves_all_itself),
         PINNED_TEST(refused_queues_leave_transfers_on_the_queue),
         PINNED_TEST(refused_barrier_ends_the_transfer),

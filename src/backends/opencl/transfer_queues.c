@@ -5,7 +5,7 @@
 #include "backends/opencl/timing.h"
 #include "port/lock.h"
 
-enum { LARGE_IN = 1 << 20, LARGE_OUT = 4096 }; /* bytes */
+enum { LARGE_IN = 1 << 20, LARGE_OUT = 16384 }; /* bytes */
 
 /* Under the lock. Without room for both there are none: neither kind of transfer would overlap. */
 static dynsel_opencl_transfers make_queues(dynsel_opencl_entry *entry)

@@ -9,7 +9,8 @@
  * read 1.25 ms each when alone. The barrier behind a transfer to the device costs 2 us, so those of
  * less than 1 MiB stay on the device's queue. A transfer to the host needs none, and on the
  * device's queue it would wait for all kernels there, and so would the work elsewhere that needs
- * it: those have their queue from 4 KiB on.
+ * it: those have their queue from 16 KiB on. Shorter ones are borders and sums, which the next work
+ * on the device needs too.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_TRANSFER_QUEUES_H
 #define DYNSEL_BACKENDS_OPENCL_TRANSFER_QUEUES_H
