@@ -59,6 +59,17 @@ static bool is_to_fail(uint32_t token)
     return fails;
 }
 
+/* Whether copies to the device read the host's memory. Such a copy may read it as soon as it is
+ * started, as messages to a rank do, although the device writes it only after what it waits for. */
+static bool reads_host_memory(const dynsel_uses *uses)
+{
+    bool reads = false;
+    for (uint32_t i = 0; i < uses->staged_count; i++) {
+        reads = reads || uses->staged[i].in;
+    }
+    return reads;
+}
+
 /* dependency: started and not over. Whether the group can be started now and still run after it. */
 static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
 {
@@ -66,7 +77,8 @@ static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
     if (before->uses->queue == group->uses->queue && group->uses->in_order) {
         return true;
     }
-    if (before->uses->domain != group->uses->domain || group->uses->domain == DYNSEL_HOST_DOMAIN) {
+    if (before->uses->domain != group->uses->domain || group->uses->domain == DYNSEL_HOST_DOMAIN ||
+        reads_host_memory(group->uses)) {
         return false;
     }
     const uint32_t hidden = find_untold_by_event(before);

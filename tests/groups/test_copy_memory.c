@@ -117,6 +117,28 @@ static void copies_keep_order_of_command_groups(void **state)
     finish_with(1, 1);
 }
 
+/* A copy in may read the memory as soon as it is started, whatever it waits for on the device. */
+static void copy_from_memory_starts_after_what_it_is_behind(void **state)
+{
+    (void)state;
+    dynsel_submission submissions[2];
+    sim.devices[0].in_order = false;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    transfer out = to_memory(a);
+    transfer in = from_memory(b);
+    set_memory(50);
+    assert_status(DYNSEL_OK, send_transfer(0, &out, &submissions[0]));
+    const unsigned pending = simulated_pending(&sim);
+    in.behind = &submissions[0];
+    assert_status(DYNSEL_OK, send_transfer(0, &in, &submissions[1]));
+    assert_int_equal(pending, simulated_pending(&sim));
+    for (int i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+    check_memory(0);
+    finish_with(0, 1);
+}
+
 static unsigned char cube[4 * 5 * 6 * 2];
 static unsigned char cube_before[sizeof cube];
 static unsigned char packed[sizeof cube];
@@ -334,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_SET_UP(whole_buffers_are_copied_everywhere),
         TEST_SET_UP(copies_keep_order_of_command_groups),
+        TEST_SET_UP(copy_from_memory_starts_after_what_it_is_behind),
         TEST_SET_UP(random_boxes_are_copied),
         TEST_SET_UP(elements_outside_of_the_part_stay),
         TEST_SET_UP(wrong_copies_are_refused),
