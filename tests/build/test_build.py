@@ -141,7 +141,7 @@ class Words(Case):
 
 
     def test_dry_run_writes_nothing(self):
-        self.edit("boards/native/defconfig", "# Board", "CONFIG_DYNSEL_MAX_RESOURCES=16\n# Board")
+        self.edit("boards/native/defconfig", "# Board", "CONFIG_DYNSEL_MAX_RESOURCES=64\n# Board")
         self.edit("src/one.c", "int one(void)\n{", "int   one(void)\n{")
         files = [self.top / name for name in ("boards/native/defconfig", "src/one.c")]
         before = [path.read_bytes() for path in files]
@@ -224,11 +224,11 @@ class Building(Case):
         self.edit("boards/other/defconfig", "",
                   "CONFIG_DYNSEL_MAX_RESOURCES=4\nCONFIG_DYNSEL_TARGET_UNKNOWN=y\n")
         self.good("BOARD=native,other", "CONF=debug")
-        for name, number in (("native", b"16\n"), ("other", b"4\n")):
+        for name, number in (("native", b"64\n"), ("other", b"4\n")):
             said = subprocess.run([self.top / f"build/{name}+debug/bin/hello"], check=True, capture_output=True)
             self.assertEqual(said.stdout, number)
         self.assertIn("build it with: scons BOARD=other", self.good("other_defconfig"))
-        self.assertIn("DYNSEL_MAX_RESOURCES  16 -> 4\n", self.good("diffconfig", "A=native", "B=other"))
+        self.assertIn("DYNSEL_MAX_RESOURCES  64 -> 4\n", self.good("diffconfig", "A=native", "B=other"))
 
     def test_clean_removes_outputs(self):
         self.good("CONF=clang,debug")
