@@ -49,8 +49,8 @@ def limits(config):
     # pinned memory and queues for transfers take 4 of what groups add to it. What groups depend on by name, copies
     # from and to memory, parts and empty commands take 3. Memory objects, events, logs and files of the program take
     # 10 of what groups add to OpenCL's, and trials of work-groups 2. What data will still be updated takes 2 of
-    # earliest_finish and of groups, and the end of work that nobody looks at 1; waits that
-    # start other work take 1 of groups.
+    # earliest_finish and of groups, and the end of work that nobody looks at 1; waits that start other work
+    # take 1 of groups.
     return {
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)

@@ -171,7 +171,7 @@ typedef struct dynsel_backend_ops {
     dynsel_status (*poll)(dynsel_backend *backend, const dynsel_work *work);
 
     /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. Called
-     * when the program waits and no command group is pending. */
+     * when the program waits and no other command group is pending. */
     dynsel_status (*wait)(dynsel_backend *backend, const dynsel_work *work);
 #endif
 
