@@ -18,8 +18,11 @@ typedef enum dynsel_execution_info {
     DYNSEL_TASK_WITHDRAWN =
         8, /**< a reported submission did not take place: the resource refused it; no value */
     DYNSEL_TASK_READBACK_TIME =
-        16 /**< nanoseconds that the copy of the results back to the host's memory took, for each
-              buffer; part of the work's time, and known only afterwards, if ever */
+        16, /**< nanoseconds that the copy of the results back to the host's memory took, for each
+               buffer; part of the work's time, and known only afterwards, if ever */
+    DYNSEL_TASK_START_TIME =
+        32 /**< nanoseconds that the start of the work took of the thread that started it, with the
+              copies in that it enqueued; not of work that runs in its caller */
 } dynsel_execution_info;
 
 /**

@@ -37,12 +37,17 @@ struct task_readback_time_t {
     static constexpr dynsel_execution_info info = DYNSEL_TASK_READBACK_TIME;
     using value_type = std::chrono::nanoseconds;
 };
+struct task_start_time_t {
+    static constexpr dynsel_execution_info info = DYNSEL_TASK_START_TIME;
+    using value_type = std::chrono::nanoseconds;
+};
 
 inline constexpr task_submission_t task_submission{};
 inline constexpr task_completion_t task_completion{};
 inline constexpr task_withdrawn_t task_withdrawn{};
 inline constexpr task_time_t task_time{};
 inline constexpr task_readback_time_t task_readback_time{};
+inline constexpr task_start_time_t task_start_time{};
 
 } // namespace execution_info
 

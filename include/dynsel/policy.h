@@ -123,7 +123,8 @@ typedef struct dynsel_policy_ops {
 
     /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
      * allow, and optionally reason, notes, and in `wants` fewer bits than `needs` has, or
-     * DYNSEL_TASK_READBACK_TIME besides, which the library itself reports of command groups.
+     * DYNSEL_TASK_START_TIME and DYNSEL_TASK_READBACK_TIME besides, which the library itself
+     * reports: that of work on backends with `outlives_submit`, this of command groups.
      * When selection->claims is set it may count the submission immediately, and then sets
      * DYNSEL_TASK_SUBMISSION in selection->reported: the library does not report it again.
      * DYNSEL_E_AGAIN: no resource is free at the moment. The submitting call returns any other
@@ -152,6 +153,7 @@ typedef struct dynsel_policy_ops {
 #endif
 
     /** Receives the reports that selection->wants requests: DYNSEL_TASK_SUBMISSION first, then
+     * DYNSEL_TASK_START_TIME if the start succeeded and the work did not run in it, then
      * DYNSEL_TASK_TIME with its value if the work succeeded and was timed, at last
      * DYNSEL_TASK_COMPLETION; or DYNSEL_TASK_WITHDRAWN after a submission that the resource
      * refused. DYNSEL_TASK_READBACK_TIME comes once for each buffer that such work wrote last and

@@ -179,6 +179,8 @@ static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
             dynsel_tuned_add(entry, selection, value);
         }
         break;
+    case DYNSEL_TASK_START_TIME:
+        break; /* it requests none */
     }
 }
 

@@ -59,7 +59,8 @@ dynsel_status dynsel_report(dynsel_selection *selection, dynsel_execution_info i
 dynsel_status dynsel_report_value(dynsel_selection *selection, dynsel_execution_info info,
                                   uint64_t value)
 {
-    if (info != DYNSEL_TASK_TIME && info != DYNSEL_TASK_READBACK_TIME) {
+    if (info != DYNSEL_TASK_TIME && info != DYNSEL_TASK_START_TIME &&
+        info != DYNSEL_TASK_READBACK_TIME) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "only times have a value");
     }
     return report(selection, info, value, DYNSEL_TEXT(__func__));

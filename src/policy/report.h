@@ -6,6 +6,7 @@
 #include <dynsel/policy.h>
 
 #include "policy/traced.h"
+#include "port/likely.h"
 
 /* What the policies of this build need, for the backends of this build to agree with. */
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
@@ -46,6 +47,25 @@ static inline void dynsel_tell_submission(dynsel_selection *selection)
     if ((selection->wants & ~(unsigned)selection->reported & DYNSEL_TASK_SUBMISSION) != 0) {
         dynsel_tell(selection, DYNSEL_TASK_SUBMISSION, 0);
         selection->reported |= DYNSEL_TASK_SUBMISSION;
+    }
+}
+
+/* Whether a policy of this build may want to hear how long starts take. */
+#define DYNSEL_HEARS_STARTS                                                                        \
+    (CONFIG_DYNSEL_POLICY_EARLIEST_FINISH || CONFIG_DYNSEL_CUSTOM_POLICIES)
+
+/* The time before a start; 0: its policy does not want to hear how long it takes. */
+static inline uint64_t dynsel_clock_of_start(const dynsel_selection *selection)
+{
+    return DYNSEL_HEARS_STARTS && (selection->wants & DYNSEL_TASK_START_TIME) != 0 ? dynsel_now_ns()
+                                                                                   : 0;
+}
+
+/* The work was started, and does not run in the caller. */
+static inline void dynsel_tell_start(const dynsel_selection *selection, uint64_t since_ns)
+{
+    if (DYNSEL_HEARS_STARTS && !DYNSEL_LIKELY(since_ns == 0)) {
+        dynsel_tell(selection, DYNSEL_TASK_START_TIME, dynsel_now_ns() - since_ns);
     }
 }
 

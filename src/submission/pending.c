@@ -240,12 +240,16 @@ start_chosen(dynsel_slot *slot, dynsel_policy *policy, uint32_t index)
     }
     prepare(slot, &policy->queues[index]);
     const uint64_t since = dynsel_traced_now();
+    const uint64_t since_ns = dynsel_clock_of_start(&slot->selection);
     status = backend->ops->start(backend, &slot->work);
     if (status != DYNSEL_OK) {
         dynsel_health_note_refusal(policy, &slot->selection, &slot->work, status);
         return status;
     }
     dynsel_traced_start(&slot->selection, backend, since);
+    if (dynsel_outlives_submit(backend)) {
+        dynsel_tell_start(&slot->selection, since_ns);
+    }
     dynsel_count_submission(policy, index);
     if (!backend->ops->outlives_submit) {
         dynsel_refuse_event(&slot->work);

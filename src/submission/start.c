@@ -76,9 +76,13 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         }
         fill_in(work, request, function, selection);
         const uint64_t since = dynsel_traced_now();
+        const uint64_t since_ns = dynsel_clock_of_start(selection);
         status = backend->ops->start(backend, work);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             dynsel_traced_start(selection, backend, since);
+            if (dynsel_outlives_submit(backend)) {
+                dynsel_tell_start(selection, since_ns);
+            }
             /* not read where another thread may be writing it */
             if (!dynsel_outlives_submit(backend) && work->done.native != NULL) {
                 refuse_event(work);
