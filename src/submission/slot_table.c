@@ -169,6 +169,15 @@ static bool wait_while_busy(const dynsel_request *request)
     return true;
 }
 
+/* A count of what is stuck takes as long as tens of command groups where hundreds are pending, and
+ * most waits are over before: only in rounds 8, 16, 32, ... of a wait. */
+static bool counts_stuck(const dynsel_request *request, uint32_t round)
+{
+    return (round >= 8 && (round & (round - 1)) == 0) ||
+           request->options->deadline_ns != DYNSEL_WAIT_FOREVER ||
+           dynsel_this_thread()->task_depth != 0;
+}
+
 /* When no slot is free. */
 DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynsel_slot **slot)
 {
@@ -180,7 +189,8 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
             return DYNSEL_OK;
         }
         dynsel_slot_raise_most(dynsel_slot_count_in_use());
-        const dynsel_status status = may_wait_for_slot(request);
+        const dynsel_status status =
+            counts_stuck(request, round) ? may_wait_for_slot(request) : DYNSEL_OK;
         if (status != DYNSEL_OK) {
             (void)dynsel_word_add_relaxed(&dynsel_slot_refusals, 1);
             return status;
