@@ -55,6 +55,12 @@
  * results back, too: work that a GPU does in 2 us, and the program then copies for 40 us, is not
  * faster there than in 20 us on the host.
  *
+ * A start may take much longer than the work, where a driver copies, or the system gives the
+ * processor of the program to the run. So the starts of one run in four are timed, with two reads
+ * of the clock. Where starts take longer on average than the fastest resource needs for all of the
+ * work, a resource gets it only if it is over by so much sooner there: meanwhile the program gives
+ * nothing to others.
+ *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
  * while the estimated loss fits into what the kind has earned, which is 5 percent of the time of
@@ -145,6 +151,7 @@ typedef union dynsel_finish_resource {
         dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
         dynsel_word processors;     /* of the host, that it computes on; 0: on none */
         dynsel_word drained_at;     /* when the last of several was reported, in ticks; 0: never */
+        dynsel_word start_ns;       /* the mean time that starts of work on it take; 0: not known */
     } is;
     unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : 32];
 } dynsel_finish_resource;

@@ -112,8 +112,8 @@ static int32_t speed_of_selected(dynsel_earliest_finish_policy *policy,
         return 0;
     }
     const uint64_t whole_ns = dynsel_finish_ns((uint32_t)predicted_run(selection)) +
-                              dynsel_finish_beside_ns(policy, kind, selection->index);
-    const uint64_t other_whole_ns = other_ns + dynsel_finish_beside_ns(policy, kind, other);
+                              dynsel_finish_program_ns(policy, kind, selection->index);
+    const uint64_t other_whole_ns = other_ns + dynsel_finish_program_ns(policy, kind, other);
     return other_whole_ns < whole_ns ? dynsel_log2(other_whole_ns) - dynsel_log2(whole_ns) : 0;
 }
 
@@ -147,8 +147,10 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
         dynsel_finish_learn_speed(policy, selection->index, time_ns, other, other_ns);
     }
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
-        const uint64_t instead_ns = other_ns + dynsel_finish_beside_ns(policy, kind, other);
-        const int64_t loss = dynsel_finish_ticks(all_ns > instead_ns ? all_ns - instead_ns : 0);
+        const uint64_t trial_ns =
+            time_ns + dynsel_finish_program_ns(policy, kind, selection->index);
+        const uint64_t instead_ns = other_ns + dynsel_finish_program_ns(policy, kind, other);
+        const int64_t loss = dynsel_finish_ticks(trial_ns > instead_ns ? trial_ns - instead_ns : 0);
         const int64_t price = price_of(policy, selection, samples, loss);
         add_credit(kind, predicted_run(selection) - price);
         const int64_t of_all = price * (int64_t)dynsel_policy_count(&policy->policy);
@@ -404,6 +406,9 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
         break;
     case DYNSEL_TASK_READBACK_TIME:
         learn_readback(policy, selection, value);
+        break;
+    case DYNSEL_TASK_START_TIME:
+        dynsel_finish_learn_start(&policy->states[selection->index], value);
         break;
     }
 }

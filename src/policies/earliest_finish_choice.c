@@ -14,6 +14,7 @@ enum {
     MOST_TIMED = 2 * DYNSEL_FINISH_ROBUST, /* in flight, where not enough times are known */
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
+    STARTS_BITS = 2,  /* the start of one run in 4 is timed */
     USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
     USUAL_WEIGHT = 8, /* which counts so much */
     HOME_MARGIN = 8   /* another home takes less than seven eighths of the time */
@@ -32,11 +33,17 @@ static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run
     }
 }
 
+/* A run and what it usually takes of the program's time. */
+static uint64_t usual_whole_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    return run_ns + dynsel_finish_program_ns(s->policy, s->kinds->own, index);
+}
+
 /* How fast a resource is for this kind of task, compared with the one that needs the least for all
  * of it; not more than 0. */
 static int32_t speed_of(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    return dynsel_log2(s->least_whole_ns) - dynsel_log2(dynsel_sight_whole_ns(s, index, run_ns));
+    return dynsel_log2(s->least_whole_ns) - dynsel_log2(usual_whole_ns(s, index, run_ns));
 }
 
 /* Whether other kinds make so much better use of a resource that it shall not wait for this one. */
@@ -47,9 +54,23 @@ static bool is_worth_more(const dynsel_finish_sight *s, uint32_t index, uint64_t
            speed_of(s, index, run_ns) < worth - WORTH_MARGIN;
 }
 
-/* The best choice is a resource whose time is worth more to other kinds: chooses among those of
- * which that is not so. The fastest is one of them, unless it blocks the caller: then there may be
- * none, and the choice stays. */
+static uint64_t cost_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    return dynsel_sight_cost_ns(s, index, run_ns, dynsel_sight_whole_ns(s, index, run_ns));
+}
+
+/* Whether a start on a resource takes more of the program's time than the fastest one needs for all
+ * of the work, and than the work is over sooner: meanwhile the program gives nothing to others. */
+static bool delays_program(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    const uint64_t takes_ns = dynsel_finish_start_ns(s->policy, index);
+    return takes_ns > dynsel_finish_start_ns(s->policy, s->least_whole) + s->least_run_ns &&
+           cost_ns(s, index, run_ns) + takes_ns > cost_ns(s, s->least_whole, s->least_run_ns);
+}
+
+/* The best choice is a resource whose time is worth more to other kinds, or one that delays the
+ * program: chooses among those of which that is not so. The fastest is one of them, unless it
+ * blocks the caller: then there may be none, and the choice stays. */
 static void choose_among_worthy(dynsel_finish_sight *s)
 {
     const uint64_t before_ns = s->best_cost_ns;
@@ -57,7 +78,8 @@ static void choose_among_worthy(dynsel_finish_sight *s)
     for (uint32_t i = 0; i < s->count; i++) {
         const uint64_t run_ns =
             dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, true) : 0;
-        if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !dynsel_sight_blocks_caller(s, i)) {
+        if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !delays_program(s, i, run_ns) &&
+            !dynsel_sight_blocks_caller(s, i)) {
             consider(s, i, run_ns, dynsel_sight_whole_ns(s, i, run_ns));
         }
     }
@@ -81,7 +103,8 @@ static void weigh_worth(dynsel_finish_sight *s)
     if (s->best != s->least_whole && s->best_run_ns != 0) {
         s->wanted = s->best;
         s->wanted_speed = speed_of(s, s->best, s->best_run_ns);
-        if (is_worth_more(s, s->best, s->best_run_ns)) {
+        if (is_worth_more(s, s->best, s->best_run_ns) ||
+            delays_program(s, s->best, s->best_run_ns)) {
             choose_among_worthy(s);
         }
     }
@@ -114,19 +137,17 @@ static inline bool has_run(const dynsel_finish_sight *s, uint32_t index)
  * nothing ran. even_first: no time of this kind is better than a first one. */
 static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool even_first)
 {
-    const dynsel_finish_times *own = &s->kinds->own->resources[index];
-    uint64_t run_ns =
-        dynsel_sight_has_enough(s, own, index) ? dynsel_finish_time_at(own, s->amount) : 0;
+    uint64_t run_ns = dynsel_sight_exact_run_ns(s, index);
     if (run_ns == 0 && (even_first || has_run(s, index))) {
-        run_ns = dynsel_sight_known_run_ns(s, index, even_first);
+        run_ns = dynsel_sight_estimated_run_ns(s, index, even_first);
     }
     s->unknown += run_ns == 0 ? 1 : 0;
     return run_ns;
 }
 
-static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
-                                uint64_t whole_ns)
+static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
+    const uint64_t whole_ns = usual_whole_ns(s, index, run_ns);
     if (run_ns < s->fastest_ns) {
         s->fastest_ns = run_ns;
         s->fastest = index;
@@ -134,6 +155,7 @@ static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t
     if (whole_ns < s->least_whole_ns) {
         s->least_whole_ns = whole_ns;
         s->least_whole = index;
+        s->least_run_ns = run_ns;
     }
 }
 
@@ -150,9 +172,8 @@ static void look_at_others(dynsel_finish_sight *s, bool even_first)
         const uint64_t known_ns = look_for_run(s, i, even_first);
         const uint64_t run_ns = known_ns != 0 ? known_ns : most_run_ns(s, i);
         if (run_ns != 0) {
-            const uint64_t whole_ns = dynsel_sight_whole_ns(s, i, run_ns);
-            consider(s, i, run_ns, whole_ns);
-            note_fastest(s, i, run_ns, whole_ns);
+            consider(s, i, run_ns, dynsel_sight_whole_ns(s, i, run_ns));
+            note_fastest(s, i, run_ns);
         }
     }
 }
@@ -167,11 +188,10 @@ static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
         if (run_ns == 0) {
             continue;
         }
-        const uint64_t whole_ns = dynsel_sight_whole_ns(s, i, run_ns);
         if (may_block(s, run_ns)) {
-            consider(s, i, run_ns, whole_ns);
+            consider(s, i, run_ns, dynsel_sight_whole_ns(s, i, run_ns));
         }
-        note_fastest(s, i, run_ns, whole_ns);
+        note_fastest(s, i, run_ns);
     }
 }
 
@@ -266,6 +286,8 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
     if (is_turn(runs, bits)) {
         selection->wants |= DYNSEL_TASK_TIME;
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
+    } else if (is_turn(runs, STARTS_BITS)) {
+        selection->wants |= DYNSEL_TASK_START_TIME; /* which timing makes longer */
     }
 }
 

@@ -233,6 +233,26 @@ static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_poli
            dynsel_expand(dynsel_word_load_relaxed(&kind->resources[index].readback));
 }
 
+/* What the start of work on a resource usually takes of the program's time, in which it starts
+ * nothing else; 0: not known. */
+static inline uint64_t dynsel_finish_start_ns(const dynsel_earliest_finish_policy *policy,
+                                              uint32_t index)
+{
+    return dynsel_word_load_relaxed(&policy->states[index].is.start_ns);
+}
+
+/* What a run usually takes of the program's time: that of dynsel_finish_beside_ns() is the least,
+ * and contains what the program does between two submits. */
+static inline uint64_t dynsel_finish_program_ns(const dynsel_earliest_finish_policy *policy,
+                                                const dynsel_finish_kind *kind, uint32_t index)
+{
+    const uint64_t start_ns = dynsel_finish_start_ns(policy, index);
+    const uint64_t submit_ns =
+        dynsel_finish_ns(dynsel_word_load_relaxed(&policy->states[index].is.submit));
+    const uint64_t beside_ns = dynsel_finish_beside_ns(policy, kind, index);
+    return start_ns != 0 && beside_ns >= submit_ns ? beside_ns - submit_ns + start_ns : beside_ns;
+}
+
 /*
  * The speed of resources.
  */
@@ -268,6 +288,9 @@ uint64_t dynsel_finish_copy_back_ns(dynsel_finish_resource *resource, uint64_t t
 /* Learns from the time between two submits, of which the first was to the resource, that a submit
  * there takes no longer. */
 void dynsel_finish_learn_submit(dynsel_finish_resource *resource, uint32_t ticks);
+
+/* Learns how long a start on the resource took of the program's time. */
+void dynsel_finish_learn_start(dynsel_finish_resource *resource, uint64_t took_ns);
 
 /* Learns how much later than its run a program sees the end of work that it waits for. */
 void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks);

@@ -246,7 +246,7 @@ static inline bool trusts(const dynsel_finish_sight *s, const dynsel_finish_time
            (!dynsel_sight_amounts_tell(times) || dynsel_finish_reaches(times, s->amount));
 }
 
-bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index)
+bool dynsel_sight_trusts_own_line(const dynsel_finish_sight *s, uint32_t index)
 {
     return trusts(s, &s->kinds->own->resources[index], index);
 }
@@ -265,7 +265,8 @@ static const dynsel_finish_times *known_times(const dynsel_finish_sight *s, uint
                : NULL;
 }
 
-uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first)
+uint64_t dynsel_sight_estimated_run_ns(const dynsel_finish_sight *s, uint32_t index,
+                                       bool even_first)
 {
     const dynsel_finish_times *times = known_times(s, index, even_first);
     return times != NULL ? dynsel_finish_predict(

@@ -6,6 +6,7 @@
 
 #include "policies/earliest_finish_parts.h"
 #include "policy/traced.h"
+#include "port/likely.h"
 
 enum {
     DYNSEL_FINISH_NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
@@ -44,6 +45,7 @@ typedef struct dynsel_finish_sight {
     uint64_t fastest_ns;        /* that run */
     uint32_t least_whole;       /* the same with what the program spends beside the run */
     uint64_t least_whole_ns;    /* that time */
+    uint64_t least_run_ns;      /* its run */
     uint32_t wanted;            /* the best, if it is not least_whole; else none */
     int32_t wanted_speed;       /* its speed, compared with least_whole: not above 0 */
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
@@ -180,12 +182,32 @@ static inline bool dynsel_sight_has_enough(const dynsel_finish_sight *s,
            (samples != 0 && !dynsel_sight_compiles(s, index));
 }
 
+/* The run of just the task's amount, as most work has; 0: there was none, or not often enough. */
+static inline uint64_t dynsel_sight_exact_run_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const dynsel_finish_times *own = &s->kinds->own->resources[index];
+    return dynsel_sight_has_enough(s, own, index) ? dynsel_finish_time_at(own, s->amount) : 0;
+}
+
+bool dynsel_sight_trusts_own_line(const dynsel_finish_sight *s, uint32_t index);
+uint64_t dynsel_sight_estimated_run_ns(const dynsel_finish_sight *s, uint32_t index,
+                                       bool even_first);
+
 /* Whether the times of the kind on a resource can be relied on for the task's amount. */
-bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index);
+static inline bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index)
+{
+    return dynsel_sight_exact_run_ns(s, index) != 0 || dynsel_sight_trusts_own_line(s, index);
+}
 
 /* The predicted run; 0: no time is known. even_first: a first time, which may contain a
  * compilation, or the time of tasks of other kinds of the id, is better than none. */
-uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first);
+static inline uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
+                                                 bool even_first)
+{
+    const uint64_t exact_ns = dynsel_sight_exact_run_ns(s, index);
+    return DYNSEL_LIKELY(exact_ns != 0) ? exact_ns
+                                        : dynsel_sight_estimated_run_ns(s, index, even_first);
+}
 
 /* What the backend predicts, unless a run there will tell soon; 0: nothing. */
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index);

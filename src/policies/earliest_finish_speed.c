@@ -35,6 +35,9 @@ enum {
     LATENCY_SHIFT = 3,
     READBACK_SHIFT = 6,
     SUBMITS = 32,
+    START_WEIGHT = 8,
+    FIRST_START_NS = 16000, /* the first counts no more */
+    MOST_START_NS = 1 << 28,
     FIRST_SUBMIT = 4 /* a microsecond */
 };
 
@@ -302,6 +305,18 @@ void dynsel_finish_learn_submit(dynsel_finish_resource *resource, uint32_t ticks
         dynsel_word_store_relaxed(&resource->is.submits, 0);
         dynsel_word_store_relaxed(&resource->is.submit, now);
     }
+}
+
+/* No more than three times of what is known counts: a thread may lose its processor meanwhile. */
+void dynsel_finish_learn_start(dynsel_finish_resource *resource, uint64_t took_ns)
+{
+    const uint32_t before = dynsel_word_load_relaxed(&resource->is.start_ns);
+    const uint32_t most = before != 0 ? 3 * before : FIRST_START_NS;
+    const uint32_t within = (uint32_t)dynsel_finish_lower(took_ns, most);
+    const uint32_t base = before != 0 ? before : within;
+    const uint32_t now = base - base / START_WEIGHT + within / START_WEIGHT;
+    dynsel_word_store_relaxed(&resource->is.start_ns,
+                              now < MOST_START_NS ? now + 1 : MOST_START_NS);
 }
 
 /* Half way down to less, and slowly up to more. */

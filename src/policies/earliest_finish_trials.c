@@ -71,10 +71,11 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
 static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const uint64_t later_ns = dynsel_sight_ahead_ns(s, s->best, s->best_run_ns);
-    const uint64_t best_ns = s->best_cost_ns > later_ns ? s->best_cost_ns - later_ns : 0;
+    const uint64_t best_ns = (s->best_cost_ns > later_ns ? s->best_cost_ns - later_ns : 0) +
+                             dynsel_finish_start_ns(s->policy, s->best);
     const uint64_t end_ns =
         dynsel_sight_end_ns(s, index, run_ns, dynsel_sight_whole_ns(s, index, run_ns)) +
-        dynsel_sight_copy_ns(s, index);
+        dynsel_sight_copy_ns(s, index) + dynsel_finish_start_ns(s->policy, index);
     return end_ns > best_ns ? end_ns - best_ns : 0;
 }
 
