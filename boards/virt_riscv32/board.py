@@ -34,4 +34,4 @@ def limits(config):
     if not config["DYNSEL_OPTIMIZE_SIZE"]:
         return {}
     # the trace names a policy and its resources at their first event
-    return {"stack": 896 + (960 if config["DYNSEL_COMMAND_GROUPS"] else 0) + (128 if config["DYNSEL_TRACE"] else 0)}
+    return {"stack": 896 + (976 if config["DYNSEL_COMMAND_GROUPS"] else 0) + (128 if config["DYNSEL_TRACE"] else 0)}

@@ -139,7 +139,7 @@ static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool
 {
     uint64_t run_ns = dynsel_sight_exact_run_ns(s, index);
     if (run_ns == 0 && (even_first || has_run(s, index))) {
-        run_ns = dynsel_sight_estimated_run_ns(s, index, even_first);
+        run_ns = dynsel_sight_known_run_ns(s, index, even_first);
     }
     s->unknown += run_ns == 0 ? 1 : 0;
     return run_ns;

@@ -171,6 +171,13 @@ static bool gathers_data(const dynsel_finish_sight *s, uint32_t home)
     return now;
 }
 
+/* Without a call for most work. */
+static inline uint64_t known_run_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const uint64_t exact_ns = dynsel_sight_exact_run_ns(s, index);
+    return exact_ns != 0 ? exact_ns : dynsel_sight_known_run_ns(s, index, false);
+}
+
 static void look_at_home(dynsel_finish_sight *s)
 {
     const uint32_t home = dynsel_word_load_relaxed(&s->policy->data_home);
@@ -185,13 +192,12 @@ static void look_at_home(dynsel_finish_sight *s)
     if (s->kinds->own == NULL) {
         return;
     }
-    const uint64_t home_run_ns = dynsel_sight_known_run_ns(s, home - 1, false);
+    const uint64_t home_run_ns = known_run_ns(s, home - 1);
     const uint32_t usual_ns = dynsel_word_load_relaxed(&s->policy->states[home - 1].is.usual_ns);
     s->others_follow = home_run_ns / 2 > usual_ns;
     bool matters = s->others_follow;
     for (uint32_t i = 0; i < s->count && !matters; i++) {
-        const uint64_t run_ns =
-            dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
+        const uint64_t run_ns = dynsel_sight_is_candidate(s, i) ? known_run_ns(s, i) : 0;
         matters = run_ns != 0 && run_ns < home_run_ns;
     }
     if (matters) {
@@ -246,9 +252,10 @@ static inline bool trusts(const dynsel_finish_sight *s, const dynsel_finish_time
            (!dynsel_sight_amounts_tell(times) || dynsel_finish_reaches(times, s->amount));
 }
 
-bool dynsel_sight_trusts_own_line(const dynsel_finish_sight *s, uint32_t index)
+bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index)
 {
-    return trusts(s, &s->kinds->own->resources[index], index);
+    return dynsel_sight_exact_run_ns(s, index) != 0 ||
+           trusts(s, &s->kinds->own->resources[index], index);
 }
 
 /* The times that tell a run: of the task's own kind, or of its root. NULL: none do. */
@@ -265,9 +272,12 @@ static const dynsel_finish_times *known_times(const dynsel_finish_sight *s, uint
                : NULL;
 }
 
-uint64_t dynsel_sight_estimated_run_ns(const dynsel_finish_sight *s, uint32_t index,
-                                       bool even_first)
+uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first)
 {
+    const uint64_t exact_ns = dynsel_sight_exact_run_ns(s, index);
+    if (exact_ns != 0) {
+        return exact_ns;
+    }
     const dynsel_finish_times *times = known_times(s, index, even_first);
     return times != NULL ? dynsel_finish_predict(
                                times, s->amount,

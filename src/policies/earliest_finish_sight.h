@@ -6,7 +6,6 @@
 
 #include "policies/earliest_finish_parts.h"
 #include "policy/traced.h"
-#include "port/likely.h"
 
 enum {
     DYNSEL_FINISH_NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
@@ -189,25 +188,12 @@ static inline uint64_t dynsel_sight_exact_run_ns(const dynsel_finish_sight *s, u
     return dynsel_sight_has_enough(s, own, index) ? dynsel_finish_time_at(own, s->amount) : 0;
 }
 
-bool dynsel_sight_trusts_own_line(const dynsel_finish_sight *s, uint32_t index);
-uint64_t dynsel_sight_estimated_run_ns(const dynsel_finish_sight *s, uint32_t index,
-                                       bool even_first);
-
 /* Whether the times of the kind on a resource can be relied on for the task's amount. */
-static inline bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index)
-{
-    return dynsel_sight_exact_run_ns(s, index) != 0 || dynsel_sight_trusts_own_line(s, index);
-}
+bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index);
 
 /* The predicted run; 0: no time is known. even_first: a first time, which may contain a
  * compilation, or the time of tasks of other kinds of the id, is better than none. */
-static inline uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
-                                                 bool even_first)
-{
-    const uint64_t exact_ns = dynsel_sight_exact_run_ns(s, index);
-    return DYNSEL_LIKELY(exact_ns != 0) ? exact_ns
-                                        : dynsel_sight_estimated_run_ns(s, index, even_first);
-}
+uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first);
 
 /* What the backend predicts, unless a run there will tell soon; 0: nothing. */
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index);

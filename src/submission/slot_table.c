@@ -173,7 +173,7 @@ static bool wait_while_busy(const dynsel_request *request)
  * most waits are over before: only in rounds 8, 16, 32, ... of a wait. */
 static bool counts_stuck(const dynsel_request *request, uint32_t round)
 {
-    return (round >= 8 && (round & (round - 1)) == 0) ||
+    return !CONFIG_DYNSEL_COMMAND_GROUPS || (round >= 8 && (round & (round - 1)) == 0) ||
            request->options->deadline_ns != DYNSEL_WAIT_FOREVER ||
            dynsel_this_thread()->task_depth != 0;
 }
