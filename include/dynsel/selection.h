@@ -133,8 +133,9 @@ DYNSEL_CHECKED dynsel_status dynsel_report(dynsel_selection *selection, dynsel_e
  * The same for information that has a value.
  *
  * info: DYNSEL_TASK_TIME or DYNSEL_TASK_START_TIME, each once, after the submission and not after
- *     the completion; or DYNSEL_TASK_READBACK_TIME, after the time, before or after the completion, once for each copy
- *     to the host. Where the time includes the copy back, there is nothing to report.
+ *     the completion; or DYNSEL_TASK_READBACK_TIME, after the time, before or after the completion,
+ *     once for each copy to the host. Where the time includes the copy back, there is nothing to
+ *     report.
  * value: nanoseconds.
  * Errors: as dynsel_report(), and DYNSEL_E_INVALID for information without a value.
  */

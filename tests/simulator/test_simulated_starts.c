@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What starts of work take of the program's time: who is told, and what earliest_finish makes of it. */
+/* What starts of work take of the program's time: who is told, and what earliest_finish makes of
+ * it. */
 #include <dynsel/dynsel.h>
 #include <dynsel/simulator.h>
 
