@@ -51,8 +51,7 @@ static inline void dynsel_tell_submission(dynsel_selection *selection)
 }
 
 /* Whether a policy of this build may want to hear how long starts take. */
-#define DYNSEL_HEARS_STARTS                                                                        \
-    (CONFIG_DYNSEL_POLICY_EARLIEST_FINISH || CONFIG_DYNSEL_CUSTOM_POLICIES)
+#define DYNSEL_HEARS_STARTS (CONFIG_DYNSEL_POLICY_EARLIEST_FINISH || CONFIG_DYNSEL_CUSTOM_POLICIES)
 
 /* The time before a start; 0: its policy does not want to hear how long it takes. */
 static inline uint64_t dynsel_clock_of_start(const dynsel_selection *selection)
