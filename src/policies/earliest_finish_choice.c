@@ -286,7 +286,9 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
     if (is_turn(runs, bits)) {
         selection->wants |= DYNSEL_TASK_TIME;
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
-    } else if (is_turn(runs, STARTS_BITS)) {
+        return;
+    }
+    if (is_turn(runs, STARTS_BITS)) {
         selection->wants |= DYNSEL_TASK_START_TIME; /* which timing makes longer */
     }
 }
