@@ -70,9 +70,9 @@
  * back, memory that a task function passed) may be read and written until the process ends. Where
  * the device was given up, dynsel_buffer_deinit() tells that.
  *
- * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself:
- * there a flush follows each 64th piece of work since the last wait, and a poll that finds work
- * that has not ended.
+ * Started work is flushed, so that the driver begins it. NVIDIA's driver and PoCL's processors begin
+ * work by themselves: there a flush follows each 64th piece of work since the last wait, and a poll
+ * that finds work that has not ended.
  *
  * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
  * device's own clock: it goes to a second queue with profiling, between markers that keep its place

@@ -19,6 +19,13 @@ static const fake_platform machine[] = {{.name = "P", .count = 1, .devices = dev
 static const fake_platform prompt_machine[] = {
     {.name = "NVIDIA CUDA", .count = 1, .devices = devices}};
 
+static const fake_device processors[] = {
+    {.name = "cpu", .vendor = "V", .type = CL_DEVICE_TYPE_CPU}};
+static const fake_platform pocl_machine[] = {
+    {.name = "Portable Computing Language", .count = 1, .devices = processors}};
+static const fake_platform pocl_gpu_machine[] = {
+    {.name = "Portable Computing Language", .count = 1, .devices = devices}};
+
 static dynsel_fixed_resource_policy policy;
 static uint32_t words[WORDS + 1]; /* no device would use them itself */
 static dynsel_buffer buffer;
@@ -77,6 +84,18 @@ static int set_up_prompt_driver(void **state)
 {
     (void)state;
     return set_up_on(prompt_machine);
+}
+
+static int set_up_pocl(void **state)
+{
+    (void)state;
+    return set_up_on(pocl_machine);
+}
+
+static int set_up_gpu_of_pocl(void **state)
+{
+    (void)state;
+    return set_up_on(pocl_gpu_machine);
 }
 
 static dynsel_status wait_for_all(void)
@@ -381,6 +400,8 @@ int main(void)
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows,
                                         set_up_prompt_driver, tear_down_groups),
+        cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows, set_up_pocl,
+                                        tear_down_groups),
         cmocka_unit_test_setup_teardown(full_table_is_emptied_without_flushes, set_up_prompt_driver,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(what_was_waited_for_is_not_asked_about, set_up_groups,
@@ -388,6 +409,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(wait_leaves_nothing_to_flush, set_up_prompt_driver,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(other_drivers_are_flushed_each_time, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(other_drivers_are_flushed_each_time, set_up_gpu_of_pocl,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(failed_flush_is_repeated, set_up_prompt_driver,
                                         tear_down_groups),

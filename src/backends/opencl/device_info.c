@@ -217,14 +217,16 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     check_version(entry);
     read_hardware(device, &entry->hardware);
     entry->emulator = is_emulator(entry->name) || is_emulator(platform);
-    /* Driver 580 on an H200 completes a kernel 20 us after its enqueue, without a flush. */
-    entry->begins_unflushed = strcmp(platform, "NVIDIA CUDA") == 0;
-    entry->pins_memory = entry->begins_unflushed && (entry->type & CL_DEVICE_TYPE_GPU) != 0 &&
-                         !dynsel_opencl_is_unified(device);
+    const bool is_nvidia = strcmp(platform, "NVIDIA CUDA") == 0;
+    const bool is_pocl = strcmp(platform, "Portable Computing Language") == 0;
+    /* Driver 580 on an H200 completes a kernel 20 us after its enqueue, without a flush. PoCL gives
+     * a command to the processors, or runs it, when it is enqueued or its last dependency ends. */
+    entry->begins_unflushed = is_nvidia || (is_pocl && (entry->type & CL_DEVICE_TYPE_CPU) != 0);
+    entry->pins_memory =
+        is_nvidia && (entry->type & CL_DEVICE_TYPE_GPU) != 0 && !dynsel_opencl_is_unified(device);
     /* PoCL 3.1 runs a command in the thread that completed its last dependency, and this thread
      * holds a lock that the command needs. */
-    entry->hangs_on_events = strcmp(platform, "Portable Computing Language") == 0 &&
-                             strncmp(entry->name, "basic", strlen("basic")) == 0;
+    entry->hangs_on_events = is_pocl && strncmp(entry->name, "basic", strlen("basic")) == 0;
 }
 
 dynsel_status dynsel_opencl_refuse_old(const dynsel_opencl_entry *entry, const char *function)
