@@ -103,6 +103,9 @@ typedef struct dynsel_box {
 /** One command with all resolved parameters. Valid until the work is complete. */
 typedef struct dynsel_command {
     uint8_t kind; /**< a dynsel_command_kind */
+    /** The end may be told later than it is, together with that of later commands: the program has
+     * no handle, the policy wants no reports, and there is neither a time limit nor a trace. */
+    bool may_end_with_others;
     const dynsel_kernel *kernel;
     dynsel_launch launch;        /**< of a kernel: range and arguments */
     const dynsel_argument *from; /**< of a copy */

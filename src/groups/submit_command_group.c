@@ -22,7 +22,9 @@
 #include "groups/watch.h"
 #include "groups/weigh_data.h"
 #include "policy/policy.h"
+#include "policy/traced.h"
 #include "port/likely.h"
+#include "submission/limits.h"
 #include "submission/pending.h"
 #include "submission/repeat.h"
 #include "submission/request.h"
@@ -42,8 +44,17 @@ static inline bool is_host_access(const dynsel_handler *group)
     return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
 }
 
+/* Whether its end may be told later, together with that of others: nobody has a reference, the
+ * policy wants no reports, no limit counts until the end, and no trace has the time of its run. */
+static inline bool may_end_with_others(const dynsel_slot *slot, uint32_t references)
+{
+    return references == 0 && slot->selection.wants == 0 && !dynsel_limits_concern(slot) &&
+           !dynsel_traced_is_on(&slot->selection);
+}
+
 static inline void publish(dynsel_handler *group, uint32_t references, bool waits, entry *made)
 {
+    group->command.may_end_with_others = may_end_with_others(dynsel_slot_of(group), references);
     if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_resident(group->uses))) {
         made->start = DYNSEL_OK;
         dynsel_slot_of(group)->work.quiet = group->uncommon == 0;

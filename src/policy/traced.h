@@ -262,6 +262,12 @@ static inline void dynsel_traced_run_end(const dynsel_traced_run *run)
 
 #else
 
+static inline bool dynsel_traced_is_on(const dynsel_selection *selection)
+{
+    (void)selection;
+    return false;
+}
+
 static inline bool dynsel_traced_is_running(void)
 {
     return false;

@@ -46,9 +46,14 @@ static inline void dynsel_limits_set(dynsel_slot *slot, const dynsel_task *task)
 /* The work has been started, and gets its place in a queue. */
 DYNSEL_RARE void dynsel_limits_begin(dynsel_slot *slot);
 
+static inline bool dynsel_limits_concern(const dynsel_slot *slot)
+{
+    return !DYNSEL_LIKELY(slot->limit_ns == 0);
+}
+
 static inline void dynsel_limits_enter(dynsel_slot *slot)
 {
-    if (!DYNSEL_LIKELY(slot->limit_ns == 0)) {
+    if (dynsel_limits_concern(slot)) {
         dynsel_limits_begin(slot);
     }
 }
@@ -58,7 +63,7 @@ DYNSEL_RARE void dynsel_limits_end(const dynsel_slot *slot);
 
 static inline void dynsel_limits_leave(const dynsel_slot *slot)
 {
-    if (!DYNSEL_LIKELY(slot->limit_ns == 0)) {
+    if (dynsel_limits_concern(slot)) {
         dynsel_limits_end(slot);
     }
 }
@@ -86,6 +91,12 @@ static inline void dynsel_limits_set(dynsel_slot *slot, const dynsel_task *task)
 {
     (void)slot;
     (void)task;
+}
+
+static inline bool dynsel_limits_concern(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
 }
 
 static inline void dynsel_limits_enter(const dynsel_slot *slot)

@@ -320,6 +320,40 @@ static void play_flushed(void)
     }
 }
 
+/* Twenty pieces of work without handles: their ends follow from few events. */
+static void add_together(void)
+{
+    enum { ADDITIONS = 20 };
+    job j = {.buffer = copied};
+    dynsel_host_accessor seen = {0};
+    bool all = true;
+    for (uint32_t i = 0; i < ADDITIONS; i++) {
+        all = fault_saw(dynsel_submit_command_group(&home.policy, add, &j, NULL)) && all;
+    }
+    all = fault_saw(dynsel_wait_group(dynsel_get_submission_group(&home.policy))) && all;
+    if (fault_saw(dynsel_host_accessor_open(&seen, copied, DYNSEL_ACCESS_READ))) {
+        const uint32_t *const words = seen.data;
+        fault_must(!all || fault_is_lied_to() ||
+                       (words[0] == ADDITIONS && words[WORDS - 1] == ADDITIONS),
+                   "the data are wrong, and nothing says so");
+        (void)fault_saw(dynsel_host_accessor_close(&seen));
+    }
+}
+
+static void play_batched(void)
+{
+    if (begin()) {
+        (void)memset(plain, 0, sizeof(plain));
+        copied = (dynsel_buffer){0};
+        if (fault_saw(
+                dynsel_buffer_init(&copied, plain + 1, sizeof(uint32_t), DYNSEL_RANGE(WORDS)))) {
+            add_together();
+            end_plain(&copied);
+        }
+        end();
+    }
+}
+
 static void play_log(void)
 {
     static char text[4096];
@@ -340,6 +374,9 @@ static const fault_function of_events[] = {FAULT_clFlush, FAULT_clGetEventInfo,
                                            FAULT_clReleaseEvent, FAULT_clRetainEvent,
                                            FAULT_clWaitForEvents};
 static const fault_function of_flushed[] = {FAULT_clFlush, FAULT_clRetainEvent};
+static const fault_function of_batched[] = {FAULT_clEnqueueMarkerWithWaitList,
+                                            FAULT_clEnqueueNDRangeKernel, FAULT_clGetEventInfo,
+                                            FAULT_clReleaseEvent, FAULT_clWaitForEvents};
 static const fault_function of_log[] = {FAULT_clBuildProgram, FAULT_clGetProgramBuildInfo};
 
 #define SCENARIO(title, functions, ...)                                                            \
@@ -353,4 +390,5 @@ static const fault_function of_log[] = {FAULT_clBuildProgram, FAULT_clGetProgram
 SCENARIO(memory, of_memory, .is_cold = false);
 SCENARIO(events, of_events, .is_cold = false);
 SCENARIO(log, of_log, .is_cold = true);
+SCENARIO(batched, of_batched, .is_cold = true);
 SCENARIO(flushed, of_flushed, .is_cold = true);

@@ -108,8 +108,7 @@ FORWARD(clGetDeviceIDs, NULL,
          cl_uint *count),
         (platform, type, room, devices, count))
 
-/* DYNSEL_TEST_DISGUISE: the devices are GPUs with memory of their own, and NVIDIA's. */
-static bool is_disguised(void)
+bool fault_is_disguised(void)
 {
     return getenv("DYNSEL_TEST_DISGUISE") != NULL;
 }
@@ -127,7 +126,7 @@ cl_int wrap_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t byt
         return code;
     }
     code = real_clGetDeviceInfo(device, what, bytes, to, answered);
-    if (is_disguised() && code == CL_SUCCESS && to != NULL) {
+    if (fault_is_disguised() && code == CL_SUCCESS && to != NULL) {
         if (what == CL_DEVICE_TYPE) {
             (void)memcpy(to, &gpu, sizeof(gpu));
         } else if (what == CL_DEVICE_HOST_UNIFIED_MEMORY) {
@@ -191,7 +190,7 @@ cl_int wrap_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, si
         return code;
     }
     code = real_clGetPlatformInfo(platform, what, bytes, to, answered);
-    if (is_disguised() && code == CL_SUCCESS && to != NULL && what == CL_PLATFORM_NAME &&
+    if (fault_is_disguised() && code == CL_SUCCESS && to != NULL && what == CL_PLATFORM_NAME &&
         bytes >= sizeof(name)) {
         (void)memcpy(to, name, sizeof(name));
     }

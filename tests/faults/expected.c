@@ -92,10 +92,12 @@ uint32_t fault_last_for_good(cl_int code, bool whole)
     return whole || code == -4 || code == -6 || code == -7777 ? NO_LIMIT : 1;
 }
 
+/* Of a disguised device, markers tell the ends of launches that share an event. */
 static bool is_of_look(fault_function function)
 {
     return function == FAULT_clWaitForEvents || function == FAULT_clGetEventInfo ||
-           function == FAULT_clFlush;
+           function == FAULT_clFlush ||
+           (function == FAULT_clEnqueueMarkerWithWaitList && fault_is_disguised());
 }
 
 static bool is_query(const fault_point *point)

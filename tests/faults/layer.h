@@ -71,6 +71,9 @@ uint32_t fault_failures(void);
  * it says nothing about the device, and is not tried again. */
 bool fault_hit_query(void);
 
+/* DYNSEL_TEST_DISGUISE: the devices are GPUs with memory of their own, and NVIDIA's. */
+bool fault_is_disguised(void);
+
 /* While it is true, calls are neither counted nor failed: for what the test itself asks. */
 void fault_suspend(bool suspended);
 

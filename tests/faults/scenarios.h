@@ -26,6 +26,7 @@ extern const fault_scenario fault_pinned;      /* pinned memory, and transfers b
 extern const fault_scenario fault_memory;      /* a buffer over memory of the program's */
 extern const fault_scenario fault_events;      /* events of the program's, and for it */
 extern const fault_scenario fault_flushed;     /* an event of work that is not flushed at once */
+extern const fault_scenario fault_batched;     /* launches that share an event */
 extern const fault_scenario fault_log;         /* the log of a build that succeeds */
 
 #endif

@@ -32,6 +32,7 @@ int main(void)
         SCENARIO_TEST(memory, survives_each_fault),
         SCENARIO_TEST(events, survives_each_fault),
         SCENARIO_TEST(flushed, survives_each_fault),
+        SCENARIO_TEST(batched, survives_each_fault),
         SCENARIO_TEST(log, survives_each_fault),
         SCENARIO_TEST(pinned, survives_each_fault),
 #if CONFIG_DYNSEL_SVM

@@ -57,6 +57,7 @@ void dynsel_opencl_end_memory(void)
 static void forget(void)
 {
     dynsel_word_store_relaxed(&copies, 0);
+    dynsel_opencl_batches_forget();
     dynsel_opencl_kernels_forget();
     dynsel_opencl_logs_renew();
     dynsel_opencl_store_renew();
@@ -94,8 +95,12 @@ static dynsel_status list_events(dynsel_opencl_entry *entry, dynsel_opencl_wait_
     if (count > DYNSEL_OPENCL_WAIT_LIST) {
         return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "a command comes after {} events", count);
     }
-    for (size_t i = 0; i < count; i++) {
-        list->all[i] = after[i].opencl;
+    cl_int code = count > 0 ? dynsel_opencl_end_batch(entry) : CL_SUCCESS;
+    for (size_t i = 0; i < count && code == CL_SUCCESS; i++) {
+        code = dynsel_opencl_find_event(after[i].opencl, true, &list->all[i]);
+    }
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        return dynsel_opencl_fail(entry, "clEnqueueMarkerWithWaitList", code);
     }
     list->count = (cl_uint)count;
     list->events = count > 0 ? list->all : NULL;

@@ -75,6 +75,13 @@ typedef struct dynsel_opencl_hardware {
 typedef cl_int(CL_API_CALL *dynsel_opencl_set_pointer_fn)(cl_kernel kernel, cl_uint index,
                                                           const void *pointer);
 
+/* Which launches share an event, see launch_batches.h. */
+typedef struct dynsel_opencl_batching {
+    struct dynsel_opencl_batch *open; /* the next launch joins it; or NULL */
+    uint32_t apart;                   /* so many launches have events of their own first */
+    uint32_t next_apart;              /* so many after the next marker; 0: there was none */
+} dynsel_opencl_batching;
+
 typedef struct dynsel_opencl_entry {
     dynsel_word state;        /* a dynsel_opencl_state */
     dynsel_word users;        /* number of entries in tables of policies */
@@ -91,6 +98,7 @@ typedef struct dynsel_opencl_entry {
     bool has_compiler;
     bool emulator;
     bool begins_unflushed; /* its driver begins work that nobody flushed */
+    bool has_dear_events;  /* its driver launches faster without an event */
     bool hangs_on_events;  /* its driver deadlocks on wait lists with events of other devices */
     bool pins_memory;      /* memory of its own, to and from which its driver moves pinned memory of
                               the host's faster than other memory, and beside kernels */
@@ -101,7 +109,8 @@ typedef struct dynsel_opencl_entry {
     uint64_t twins;    /* bits of entries: the same physical device in other platforms */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_opencl_set_pointer_fn set_pointer; /* NULL: the device has no shared virtual memory */
-    dynsel_word transfers;                    /* a dynsel_opencl_transfers */
+    dynsel_opencl_batching batching;
+    dynsel_word transfers;     /* a dynsel_opencl_transfers */
     cl_command_queue queue_in; /* these two only with DYNSEL_OPENCL_TRANSFERS_BESIDE */
     cl_command_queue queue_out;
 #endif

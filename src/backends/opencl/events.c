@@ -80,9 +80,17 @@ DYNSEL_RARE static dynsel_status fail_command(dynsel_opencl_entry *entry, cl_int
     return dynsel_fail(&error);
 }
 
-static inline cl_int ask(cl_event event, cl_int *status)
+static const char marker_function[] = "clEnqueueMarkerWithWaitList"; /* ends of batches */
+
+/* is_needed: else the status may stay as it is. function: out, what the code is from. */
+static inline cl_int ask(cl_event of_work, bool is_needed, cl_int *status, const char **function)
 {
-    return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(*status), status, NULL);
+    cl_event event = NULL;
+    const cl_int code = dynsel_opencl_find_event(of_work, is_needed, &event);
+    *function = event != NULL ? "clGetEventInfo" : marker_function;
+    return event == NULL ? code
+                         : clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(*status),
+                                          status, NULL);
 }
 
 dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event)
@@ -91,9 +99,10 @@ dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event)
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
-    const cl_int code = ask(event, &status);
+    const char *function = NULL;
+    const cl_int code = ask(event, false, &status, &function);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
-        return fail_poll(entry, &entry->failed_polls, "clGetEventInfo", code);
+        return fail_poll(entry, &entry->failed_polls, function, code);
     }
     /* only now, because a flush takes 0.9 us on an H200, and what has ended needs none */
     if (status > CL_COMPLETE && dynsel_word_load_relaxed(&entry->unflushed) != 0) {
@@ -128,11 +137,15 @@ dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_
     if (entry->out_of_order || dynsel_opencl_is_lost(entry)) {
         return DYNSEL_E_AGAIN;
     }
+    cl_uint found = 0;
     for (size_t i = 0; i < count; i++) {
-        events[i] = works[i]->done.opencl;
+        if (dynsel_opencl_find_event(works[i]->done.opencl, true, &events[found]) != CL_SUCCESS) {
+            return DYNSEL_E_AGAIN;
+        }
+        found += found == 0 || events[found] != events[found - 1] ? 1 : 0;
     }
     const int before = dynsel_cancel_defer();
-    const cl_int code = clWaitForEvents((cl_uint)count, events);
+    const cl_int code = clWaitForEvents(found, events);
     dynsel_cancel_allow(before);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         (void)loses(entry, "clWaitForEvents", code);
@@ -142,50 +155,73 @@ dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_
     return DYNSEL_OK;
 }
 
+/* A wait that failed. */
+typedef struct failed_wait {
+    const char *function;
+    cl_int code;
+    uint32_t tries; /* so many did */
+} failed_wait;
+
 /* Reads the status from the event itself. record: of this wait alone, because polls of other
- * commands may succeed in the meantime. tries: number of failed waits. */
+ * commands may succeed in the meantime. */
 DYNSEL_RARE static dynsel_status poll_after_failed_wait(dynsel_opencl_entry *entry, cl_event event,
-                                                        cl_int waited, uint32_t tries,
+                                                        const failed_wait *failed,
                                                         dynsel_word *record)
 {
     cl_int status = CL_QUEUED;
-    if (loses(entry, "clWaitForEvents", waited)) {
+    const char *function = NULL;
+    if (loses(entry, failed->function, failed->code)) {
         return dynsel_opencl_fail_lost(entry);
     }
     const dynsel_status flushed = flush_again(entry); /* the failed wait did not */
     if (flushed != DYNSEL_OK) {
         return flushed;
     }
-    const cl_int code = ask(event, &status);
+    const cl_int code = ask(event, true, &status, &function);
     if (code == CL_SUCCESS && status < CL_COMPLETE) {
         return fail_command(entry, status);
     }
-    if (waited == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
+    if (failed->code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
         (code != CL_SUCCESS || status == CL_COMPLETE)) {
-        return dynsel_opencl_fail(entry, "clWaitForEvents", waited);
+        return dynsel_opencl_fail(entry, failed->function, failed->code);
     }
     if (code != CL_SUCCESS) {
-        return loses(entry, "clGetEventInfo", code)
+        return loses(entry, function, code)
                    ? dynsel_opencl_fail_lost(entry)
-                   : fail_poll(entry, record, "clWaitForEvents", waited);
+                   : fail_poll(entry, record, failed->function, failed->code);
     }
     dynsel_word_store_relaxed(record, 0);
     /* Complete, but only a successful wait makes the results visible: tries once more. */
-    return status == CL_COMPLETE && tries > 1 ? DYNSEL_OK : DYNSEL_E_AGAIN;
+    return status == CL_COMPLETE && failed->tries > 1 ? DYNSEL_OK : DYNSEL_E_AGAIN;
+}
+
+/* function: out, what the code is from. */
+static inline cl_int wait_for(cl_event of_work, const char **function)
+{
+    cl_event event = NULL;
+    cl_int code = dynsel_opencl_find_event(of_work, true, &event);
+    *function = marker_function;
+    if (DYNSEL_LIKELY(event != NULL)) {
+        const int before = dynsel_cancel_defer();
+        code = clWaitForEvents(1, &event);
+        dynsel_cancel_allow(before);
+        *function = "clWaitForEvents";
+    }
+    return code;
 }
 
 dynsel_status dynsel_opencl_wait(dynsel_opencl_entry *entry, cl_event event)
 {
     dynsel_word record = {0};
     for (uint32_t tries = 1; !dynsel_opencl_is_lost(entry); tries++) {
-        const int before = dynsel_cancel_defer();
-        const cl_int code = clWaitForEvents(1, &event);
-        dynsel_cancel_allow(before);
+        const char *function = NULL;
+        const cl_int code = wait_for(event, &function);
         if (DYNSEL_LIKELY(code == CL_SUCCESS)) {
             note_flushed_by_wait(entry);
             return DYNSEL_OK;
         }
-        const dynsel_status status = poll_after_failed_wait(entry, event, code, tries, &record);
+        const failed_wait failed = {.function = function, .code = code, .tries = tries};
+        const dynsel_status status = poll_after_failed_wait(entry, event, &failed, &record);
         if (status != DYNSEL_E_AGAIN) {
             return status;
         }

@@ -10,6 +10,9 @@
 #define DYNSEL_BACKENDS_OPENCL_EVENTS_H
 
 #include "backends/opencl/device_state.h"
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include "backends/opencl/launch_batches.h"
+#endif
 #include "port/likely.h"
 
 /* No function of this header may be called under the lock: each can mark the device as lost. */
@@ -67,12 +70,47 @@ dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_
 /* Waits until the result is known; never DYNSEL_E_AGAIN. */
 dynsel_status dynsel_opencl_wait(dynsel_opencl_entry *entry, cl_event event);
 
+/* Whether work has an event of its own. */
+static inline bool dynsel_opencl_is_own_event(cl_event of_work)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return dynsel_opencl_batch_of(of_work) == NULL;
+#else
+    (void)of_work;
+    return true;
+#endif
+}
+
 /* Keeps the event of a lost device: drivers hang when it is released. */
 static inline void dynsel_opencl_release_event(const dynsel_opencl_entry *entry, cl_event event)
 {
-    if (!dynsel_opencl_is_lost(entry)) {
+    const bool is_lost = dynsel_opencl_is_lost(entry);
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    struct dynsel_opencl_batch *const batch = dynsel_opencl_batch_of(event);
+    if (!DYNSEL_LIKELY(batch == NULL)) {
+        dynsel_opencl_leave_batch(batch, is_lost);
+        return;
+    }
+#endif
+    if (!is_lost) {
         (void)clReleaseEvent(event);
     }
+}
+
+/* OpenCL's event of work, for the time that the work has it. is_needed: see
+ * dynsel_opencl_batch_event(). Returns OpenCL's code. */
+static inline cl_int dynsel_opencl_find_event(cl_event of_work, bool is_needed, cl_event *event)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    struct dynsel_opencl_batch *const batch = dynsel_opencl_batch_of(of_work);
+    if (!DYNSEL_LIKELY(batch == NULL)) {
+        return dynsel_opencl_batch_event(batch, is_needed, event);
+    }
+#else
+    (void)is_needed;
+#endif
+    *event = of_work;
+    return CL_SUCCESS;
 }
 
 /* Waits, whatever the result is, and releases the event. */

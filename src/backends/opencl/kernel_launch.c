@@ -6,6 +6,7 @@
 #include "backends/opencl/device_state.h"
 #include "backends/opencl/error_codes.h"
 #include "backends/opencl/kernel_build.h"
+#include "backends/opencl/launch_batches.h"
 #include "backends/opencl/svm_capability.h"
 #include "backends/opencl/timing.h"
 #include "backends/opencl/work_group_trials.h"
@@ -204,6 +205,29 @@ DYNSEL_RARE static dynsel_status fail_launch(dynsel_opencl_entry *entry,
     }
 }
 
+/* With an event, or as one of a batch. */
+static inline cl_int enqueue_kernel(dynsel_opencl_entry *entry, const dynsel_command *command,
+                                    const dynsel_opencl_kernel *built, const size_t *offset,
+                                    const size_t *local, const dynsel_opencl_wait_list *list,
+                                    cl_event *done)
+{
+    const cl_command_queue queue = dynsel_opencl_queue_now(entry);
+    dynsel_opencl_launch_place place = {.batch = NULL};
+    if (entry->has_dear_events && command->may_end_with_others && list->count == 0 &&
+        queue == entry->queue && !entry->adopted) {
+        place = dynsel_opencl_join_batch(entry);
+    }
+    const bool has_event = place.batch == NULL || place.is_last;
+    const cl_int code = clEnqueueNDRangeKernel(
+        queue, built->kernel, command->launch.global.dimensions, offset, built->shape.global, local,
+        list->count, list->events, has_event ? done : NULL);
+    if (place.batch != NULL) {
+        dynsel_opencl_joined_batch(place, *done, code == CL_SUCCESS);
+        *done = code == CL_SUCCESS ? (cl_event)(void *)place.batch : NULL;
+    }
+    return code;
+}
+
 static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_command *command,
                                     dynsel_opencl_kernel *built,
                                     const dynsel_opencl_wait_list *list, cl_event *done)
@@ -235,9 +259,7 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
         dynsel_opencl_launch_trial(entry, built, offset, list->count, list->events, done)) {
         return DYNSEL_OK;
     }
-    const cl_int code =
-        clEnqueueNDRangeKernel(dynsel_opencl_queue_now(entry), built->kernel, dimensions, offset,
-                               built->shape.global, local, list->count, list->events, done);
+    const cl_int code = enqueue_kernel(entry, command, built, offset, local, list, done);
     return DYNSEL_LIKELY(code == CL_SUCCESS) ? DYNSEL_OK
                                              : fail_launch(entry, command->kernel, code);
 }

@@ -32,7 +32,7 @@ static bool is_flushed(dynsel_opencl_entry *entry, cl_event event)
            dynsel_opencl_flush(entry) || dynsel_opencl_poll(entry, event) != DYNSEL_E_AGAIN;
 }
 
-static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event)
+static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event, cl_event *native)
 {
     const bool flushed = is_flushed(entry, event);
     if (dynsel_opencl_is_lost(entry)) {
@@ -42,7 +42,8 @@ static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event)
         return DYNSEL_FAIL_IN(NAME, DYNSEL_E_AGAIN, "the queue cannot be flushed now: try again",
                               0);
     }
-    const cl_int code = clRetainEvent(event);
+    cl_int code = dynsel_opencl_find_event(event, true, native);
+    code = *native == NULL ? code : clRetainEvent(*native);
     return code == CL_SUCCESS ? DYNSEL_OK
                               : dynsel_fail(&(const dynsel_error){
                                     .status = DYNSEL_E_DEVICE,
@@ -75,8 +76,9 @@ static dynsel_status look_at(const dynsel_slot *slot, cl_event *event)
                               "set none",
                               0);
     }
-    const dynsel_status status = retain(slot->work.own, left);
-    *event = status == DYNSEL_OK ? left : NULL;
+    cl_event native = NULL;
+    const dynsel_status status = retain(slot->work.own, left, &native);
+    *event = status == DYNSEL_OK ? native : NULL;
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "backends/opencl/traced_times.h"
 
 #include "backends/opencl/device_state.h"
+#include "backends/opencl/events.h"
 #include "submission/slot.h"
 
 /* What is needed at the end, for each slot. The moment when a command was enqueued is known on both
@@ -45,7 +46,7 @@ void dynsel_opencl_trace_profile(const dynsel_work *work, cl_ulong begin_ns,
 static bool read_profile(const dynsel_work *work, dynsel_opencl_profile *profile)
 {
     const dynsel_slot *const slot = dynsel_slot_at(dynsel_slot_number_in(work->token));
-    return dynsel_slot_can_be_pending(slot) &&
+    return dynsel_slot_can_be_pending(slot) && dynsel_opencl_is_own_event(work->done.opencl) &&
            dynsel_opencl_read_profile(work->done.opencl, profile);
 }
 
