@@ -70,6 +70,9 @@ static int set_up_on(const fake_platform *platform)
     assert_status(DYNSEL_OK,
                   dynsel_submit_command_group_and_wait(&policy.policy, launch, &buffers[0]));
     fake_opencl_set_new_events(CL_RUNNING);
+    /* a look behind its start finds it running, so the next starts are not looked at */
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group_and_wait(&policy.policy, launch, &buffers[0]));
     return 0;
 }
 
@@ -224,6 +227,42 @@ static void batch_ends_before_a_wait_list(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+/* It is in no batch itself: its poll needs no marker. */
+static void work_with_a_wait_list_has_its_own_event(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group(&policy.policy, launch, &buffers[1], NULL));
+    assert_int_equal(fake_opencl_command(1).after_count, 1);
+    for (int i = 0; i < 3; i++) {
+        fake_opencl_finish_events(CL_COMPLETE);
+        dynsel_progress();
+    }
+    assert_int_equal(in_flight(), 0);
+    assert_int_equal(markers(), 0);
+}
+
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+/* Ends that are told late would make it take a resource for busy. */
+static void reported_work_has_its_own_event(void **state)
+{
+    static dynsel_dynamic_load_policy load;
+    const dynsel_options options = {.resources = policy.policy.resources, .count = 1};
+    (void)state;
+    load = (dynsel_dynamic_load_policy){0};
+    assert_status(DYNSEL_OK, dynsel_dynamic_load_init(&load, &options));
+    const uint32_t before = fake_opencl_calls("clReleaseEvent");
+    for (int i = 0; i < JOINED; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group(&load.policy, launch, &buffers[0], NULL));
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&load.policy)));
+    assert_in_range(fake_opencl_calls("clReleaseEvent") - before, JOINED - 1, JOINED + 1);
+    assert_int_equal(markers(), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&load.policy));
+}
+#endif
+
 /* All of its work fails, and nobody waits for ever. */
 static void failure_is_one_of_the_whole_batch(void **state)
 {
@@ -291,6 +330,10 @@ int main(void)
         BATCH_TEST(first_poll_gives_the_next_launch_an_event),
         BATCH_TEST(polls_alone_see_the_end),
         BATCH_TEST(batch_ends_before_a_wait_list),
+        BATCH_TEST(work_with_a_wait_list_has_its_own_event),
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+        BATCH_TEST(reported_work_has_its_own_event),
+#endif
         BATCH_TEST(failure_is_one_of_the_whole_batch),
         BATCH_TEST(refused_last_launch_loses_nothing),
         BATCH_TEST(marker_that_is_refused_is_tried_again),
