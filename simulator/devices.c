@@ -28,7 +28,7 @@ void dynsel_simulated_spend(uint64_t ns)
         running.spent_ns += ns;
     } else {
         simulated_note_activity();
-        simulated_advance_to(dynsel_now_ns() + ns);
+        simulated_compute(ns);
     }
 }
 
@@ -131,7 +131,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (event == NULL) {
         return DYNSEL_E_AGAIN;
     }
-    simulated_advance_to(dynsel_now_ns() + device->submit_ns);
+    simulated_compute(device->submit_ns);
     const current_run outer = begin(device);
     dynsel_work_call(work);
     const uint64_t spent_ns = end(outer);
@@ -160,7 +160,7 @@ static dynsel_status start_in_caller(dynsel_backend *backend, dynsel_work *work)
     const current_run outer = begin(device);
     dynsel_work_call(work);
     const uint64_t spent_ns = end(outer);
-    simulated_advance_to(dynsel_now_ns() + device->submit_ns);
+    simulated_compute(device->submit_ns);
     enqueue(device, event, 0, spent_ns);
     simulated_advance_to(event->end_ns);
     simulated_free_event(event);

@@ -10,6 +10,8 @@
 
 #define NEVER UINT64_MAX
 
+enum { QUEUES = CONFIG_DYNSEL_MAX_RESOURCES + 1 }; /* one is the program's */
+
 /* The first run of a device that is not over, at a time. */
 typedef struct turn {
     simulated_event *event; /* NULL: none */
@@ -24,18 +26,29 @@ typedef struct queue {
 } queue;
 
 static uint32_t processors; /* 0: as many as there are threads */
-static queue queues[CONFIG_DYNSEL_MAX_RESOURCES];
+static queue queues[QUEUES];
 static uint32_t count;
 static uint64_t known_ns; /* the time of what the queues say */
+
+/* A device that runs what the program computes, with one thread if that needs a processor. */
+static dynsel_simulated_device program;
 
 void dynsel_simulated_share(uint32_t processor_count)
 {
     processors = processor_count;
+    program.threads = 0;
+}
+
+void dynsel_simulated_share_with_program(uint32_t processor_count)
+{
+    processors = processor_count;
+    program.threads = 1;
 }
 
 void simulated_restart_processors(void)
 {
     processors = 0;
+    program = (dynsel_simulated_device){.threads = 0};
     count = 0;
     known_ns = 0;
 }
@@ -47,7 +60,7 @@ static queue *queue_of(dynsel_simulated_device *device)
             return &queues[i];
         }
     }
-    if (count == CONFIG_DYNSEL_MAX_RESOURCES) {
+    if (count == QUEUES) {
         return NULL;
     }
     queues[count] = (queue){.device = device};
@@ -148,7 +161,7 @@ static void get_turns(turn *turns)
 /* Brings the queues to the present. */
 static void catch_up(void)
 {
-    turn turns[CONFIG_DYNSEL_MAX_RESOURCES];
+    turn turns[QUEUES];
     get_turns(turns);
     pass(turns, known_ns, dynsel_now_ns());
     for (uint32_t i = 0; i < count; i++) {
@@ -159,7 +172,7 @@ static void catch_up(void)
 
 void simulated_run_on_processors(dynsel_simulated_device *device, simulated_event *event)
 {
-    turn turns[CONFIG_DYNSEL_MAX_RESOURCES];
+    turn turns[QUEUES];
     catch_up();
     queue *const its = queue_of(device);
     event->alone_ns = event->alone_ns != 0 ? event->alone_ns : 1; /* it is over later than now */
@@ -198,4 +211,18 @@ void simulated_leave_processors(const simulated_event *event)
     for (uint32_t i = 0; i < count; i++) {
         take_out(&queues[i], event);
     }
+}
+
+void simulated_compute(uint64_t ns)
+{
+    simulated_event *event =
+        ns != 0 && simulated_shares_processors(&program) ? simulated_take_event() : NULL;
+    if (event == NULL) {
+        simulated_advance_to(dynsel_now_ns() + ns);
+        return;
+    }
+    event->alone_ns = ns;
+    simulated_run_on_processors(&program, event); /* nothing begins until it is over */
+    simulated_advance_to(event->end_ns);
+    simulated_free_event(event);
 }

@@ -52,6 +52,9 @@ void simulated_run_on_processors(dynsel_simulated_device *device, simulated_even
 /* A run leaves the queue of its device: before its event is freed. */
 void simulated_leave_processors(const simulated_event *event);
 
+/* Time passes while the program computes for so long. */
+void simulated_compute(uint64_t ns);
+
 void simulated_restart_processors(void);
 
 /* Time does not go back. */

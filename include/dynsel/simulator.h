@@ -122,6 +122,17 @@ dynsel_simulated_device *dynsel_simulated_running(void);
 void dynsel_simulated_share(uint32_t processor_count);
 
 /**
+ * The same, and the program needs one of the processors, too, while it submits or spends time: it
+ * counts as one more thread, so its own time becomes longer, too. While it waits it needs none.
+ *
+ * processor_count: 0: as many as there are threads; then the program does not count.
+ * Context and errors: as dynsel_simulated_share().
+ * Cost: constant; then a submit, and each time that the program spends, is linear in the work that
+ * such devices have.
+ */
+void dynsel_simulated_share_with_program(uint32_t processor_count);
+
+/**
  * Sets the time back to 1 ns: for another run in the same process. Before it, the program ends all
  * policies with simulated resources. After it, it fills in its devices anew, because they keep
  * times of the run before. The library's tables stay as they are, so work that ends at the same

@@ -164,6 +164,26 @@ static void devices_share_processors(void **state)
     leave();
 }
 
+/* The device has both processors, so a submit of 10 us meanwhile takes the program 15 us, and the
+ * device gets two thirds of them then. */
+static void program_shares_processors(void **state)
+{
+    (void)state;
+    dynsel_simulated_share_with_program(2);
+    devices[OTHER].threads = 2;
+    devices[OTHER].submit_ns = 10 * US;
+    use(OTHER);
+    assert_status(DYNSEL_OK, dynsel_submit(&chosen.policy, &task, NULL));
+    assert_int_equal(dynsel_now_ns(), 1 + 10 * US);
+    const uint64_t alone_ns = devices[OTHER].free_ns;
+    dynsel_simulated_spend(10 * US);
+    assert_int_equal(dynsel_now_ns(), 1 + 25 * US);
+    assert_int_equal(devices[OTHER].free_ns, alone_ns + 5 * US);
+    wait_for_all();
+    assert_int_equal(devices[OTHER].free_ns, alone_ns + 5 * US);
+    leave();
+}
+
 /* Its runs leave the processors to the other device. */
 static void lost_device_shares_no_processors(void **state)
 {
@@ -408,6 +428,7 @@ int main(void)
         TEST_SET_UP(caller_is_blocked),
         TEST_SET_UP(device_works_in_order_and_beside_others),
         TEST_SET_UP(devices_share_processors),
+        TEST_SET_UP(program_shares_processors),
         TEST_SET_UP(lost_device_shares_no_processors),
         TEST_SET_UP(polling_is_waiting),
         TEST_SET_UP(polling_goes_on_to_next_end),
