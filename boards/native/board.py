@@ -66,7 +66,7 @@ def limits(config):
                  + (3 if aspects else 0) + (25 if opencl else 0)
                  + ((4 if groups else 3) if config["DYNSEL_RESOURCE_SETS"] else 0)
                  + (3 if config["DYNSEL_PASS_BETWEEN_DOMAINS"] else 0)
-                 + ((59 if small else 76) + (33 if opencl else 0) if groups else 0) + text_of_ranks) * KIB,
+                 + ((59 if small else 76) + (36 if opencl else 0) if groups else 0) + text_of_ranks) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)

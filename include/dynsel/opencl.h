@@ -70,9 +70,9 @@
  * back, memory that a task function passed) may be read and written until the process ends. Where
  * the device was given up, dynsel_buffer_deinit() tells that.
  *
- * Started work is flushed, so that the driver begins it. NVIDIA's driver and PoCL's processors begin
- * work by themselves: there a flush follows each 64th piece of work since the last wait, and a poll
- * that finds work that has not ended.
+ * Started work is flushed, so that the driver begins it. NVIDIA's driver and PoCL's processors
+ * begin work by themselves: there a flush follows each 64th piece of work since the last wait, and
+ * a poll that finds work that has not ended.
  *
  * Events. On NVIDIA's driver the event of a kernel takes 1.5 us of the 5.5 of its launch. There up
  * to 16 launches of command groups share one (a quarter of CONFIG_DYNSEL_MAX_IN_FLIGHT, if that is

@@ -231,8 +231,8 @@ class Learned(Case):
             second = Table(text)
             self.assertEqual((second.total["trials"], second.first), (0, (3, 0)))
             # Processors through OpenCL are assumed to be faster than threads, but a start there takes longer than this
-            # work on the host. (Not so for certain with the thread sanitizer, which slows the two down unequally.)
-            if (WITH_OPENCL and CONFIG.get("SANITIZE_THREAD") != "1"
+            # work on the host. (Not so for certain with sanitizers, which slow the two down unequally.)
+            if (WITH_OPENCL and CONFIG.get("SANITIZE_THREAD") != "1" and CONFIG.get("SANITIZE") != "1"
                     and all(CONFIG.get(a) == "1" for a in ("ASPECTS", "ASPECT_CPU", "ASPECT_HOST"))):
                 for name in FILTERS:
                     self.assertEqual(sum(first.rows[d][name] for d in first.devices()), 1)

@@ -276,7 +276,7 @@ static void failure_is_one_of_the_whole_batch(void **state)
                   dynsel_host_accessor_open(&seen, buffers[0], DYNSEL_ACCESS_READ));
 }
 
-/* The launch that should have had the event of the batch is refused: the others end all the same. */
+/* The launch that should have had the event of the batch is refused: the others end anyway. */
 static void refused_last_launch_loses_nothing(void **state)
 {
     (void)state;

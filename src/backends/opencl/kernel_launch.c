@@ -205,27 +205,36 @@ DYNSEL_RARE static dynsel_status fail_launch(dynsel_opencl_entry *entry,
     }
 }
 
-/* With an event, or as one of a batch. */
-static inline cl_int enqueue_kernel(dynsel_opencl_entry *entry, const dynsel_command *command,
-                                    const dynsel_opencl_kernel *built, const size_t *offset,
-                                    const size_t *local, const dynsel_opencl_wait_list *list,
-                                    cl_event *done)
+/* A launch that is about to be enqueued. */
+typedef struct prepared {
+    cl_kernel kernel;
+    cl_uint dimensions;
+    const size_t *offset;
+    const size_t *global;
+    const size_t *local;
+} prepared;
+
+/* As one of a batch, or with an event. */
+static DYNSEL_ASIDE cl_int enqueue_in_batch(dynsel_opencl_entry *entry, const prepared *p,
+                                            cl_event *done)
 {
-    const cl_command_queue queue = dynsel_opencl_queue_now(entry);
-    dynsel_opencl_launch_place place = {.batch = NULL};
-    if (entry->has_dear_events && command->may_end_with_others && list->count == 0 &&
-        queue == entry->queue && !entry->adopted) {
-        place = dynsel_opencl_join_batch(entry);
-    }
+    const dynsel_opencl_launch_place place = dynsel_opencl_join_batch(entry);
     const bool has_event = place.batch == NULL || place.is_last;
-    const cl_int code = clEnqueueNDRangeKernel(
-        queue, built->kernel, command->launch.global.dimensions, offset, built->shape.global, local,
-        list->count, list->events, has_event ? done : NULL);
+    const cl_int code =
+        clEnqueueNDRangeKernel(entry->queue, p->kernel, p->dimensions, p->offset, p->global,
+                               p->local, 0, NULL, has_event ? done : NULL);
     if (place.batch != NULL) {
         dynsel_opencl_joined_batch(place, *done, code == CL_SUCCESS);
         *done = code == CL_SUCCESS ? (cl_event)(void *)place.batch : NULL;
     }
     return code;
+}
+
+static inline bool may_share_event(const dynsel_opencl_entry *entry, const dynsel_command *command,
+                                   const dynsel_opencl_wait_list *list)
+{
+    return entry->has_dear_events && command->may_end_with_others && list->count == 0 &&
+           !entry->adopted && dynsel_opencl_queue_now(entry) == entry->queue;
 }
 
 static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_command *command,
@@ -259,7 +268,15 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
         dynsel_opencl_launch_trial(entry, built, offset, list->count, list->events, done)) {
         return DYNSEL_OK;
     }
-    const cl_int code = enqueue_kernel(entry, command, built, offset, local, list, done);
+    cl_int code = CL_SUCCESS;
+    if (DYNSEL_LIKELY(!may_share_event(entry, command, list))) {
+        code = clEnqueueNDRangeKernel(dynsel_opencl_queue_now(entry), built->kernel, dimensions,
+                                      offset, built->shape.global, local, list->count, list->events,
+                                      done);
+    } else {
+        const prepared p = {built->kernel, dimensions, offset, built->shape.global, local};
+        code = enqueue_in_batch(entry, &p, done);
+    }
     return DYNSEL_LIKELY(code == CL_SUCCESS) ? DYNSEL_OK
                                              : fail_launch(entry, command->kernel, code);
 }
