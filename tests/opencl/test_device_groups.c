@@ -267,12 +267,9 @@ static bool bears_threads(void)
     return CONFIG_DYNSEL_CONTEXT_THREADS && resource_count > 0;
 }
 
-static void threads_submit_chains_to_shared_devices(void **state)
+static void submit_by_threads(void)
 {
     pthread_t threads[THREADS];
-    (void)state;
-    skip_unless(bears_threads());
-    use_all();
     for (uintptr_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, submit_chain, (void *)i), 0);
     }
@@ -284,6 +281,26 @@ static void threads_submit_chains_to_shared_devices(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
+static void threads_submit_chains_to_shared_devices(void **state)
+{
+    (void)state;
+    skip_unless(bears_threads());
+    use_all();
+    submit_by_threads();
+}
+
+/* One queue for all: on some devices their launches share events. */
+static void threads_submit_chains_to_one_device(void **state)
+{
+    (void)state;
+    skip_unless(bears_threads());
+    for (size_t i = 0; i < resource_count; i++) {
+        const dynsel_options options = {.resources = &resources[i], .count = 1};
+        use(&options);
+        submit_by_threads();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +310,7 @@ int main(void)
         cmocka_unit_test(opencl_close_with_live_buffer_is_busy),
         cmocka_unit_test(wait_reports_build_error_of_kernel),
         cmocka_unit_test(threads_submit_chains_to_shared_devices),
+        cmocka_unit_test(threads_submit_chains_to_one_device),
     };
     return has_room() ? cmocka_run_group_tests(tests, open_devices, close_devices) : 0;
 }
