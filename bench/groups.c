@@ -196,8 +196,8 @@ static double time_of(void (*run)(groups_device *d, unsigned width), groups_devi
     return (double)(measure_now_ns() - began) / KERNELS;
 }
 
-/* PoCL's device `basic`, later `cpu-minimal`, runs kernels in the calling thread, so the limit is a difference; elsewhere
- * the driver's threads take most of the time, so the limit is a ratio. */
+/* PoCL's device `basic`, later `cpu-minimal`, runs kernels in the calling thread, so the limit is a
+ * difference; elsewhere the driver's threads take most of the time, so the limit is a ratio. */
 static double limit_of(const char *name, double by_hand)
 {
     const bool in_caller = strncmp(name, "basic", 5) == 0 || strncmp(name, "cpu-minimal", 11) == 0;

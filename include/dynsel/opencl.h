@@ -81,7 +81,8 @@
  * the last of them, and so is a failure: all of them fail if one does (after a kernel that fails,
  * that driver tells no state of any command of the context). Who needs an end earlier (another
  * device, a host accessor) waits for all that is enqueued on the device then, and the next 32
- * launches have events of their own; up to 1,024 if that happens again soon.
+ * launches have events of their own; up to 1,024 if that happens again soon. That takes 32 bytes of
+ * RAM for each submission that can be in flight, in programs that use command groups.
  *
  * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
  * device's own clock: it goes to a second queue with profiling, between markers that keep its place

@@ -13,6 +13,9 @@ enum {
     MOST_APART = 1024 /* so many after one that follows soon, twice as many each time */
 };
 
+_Static_assert(sizeof(struct dynsel_opencl_batch) <= 2 * sizeof(void *) + 16,
+               "<dynsel/opencl.h> says what a batch takes: say it there, too");
+
 struct dynsel_opencl_batch dynsel_opencl_batches[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
 static dynsel_spinlock lock;
@@ -131,11 +134,18 @@ cl_int dynsel_opencl_batch_event(struct dynsel_opencl_batch *batch, bool is_need
 cl_int dynsel_opencl_end_batch(dynsel_opencl_entry *entry)
 {
     cl_int code = CL_SUCCESS;
+    cl_event unused = NULL;
     dynsel_spinlock_acquire(&lock);
-    if (entry->batching.open != NULL) {
-        code = make_event(entry->batching.open);
+    struct dynsel_opencl_batch *const batch = entry->batching.open;
+    if (batch != NULL) {
+        batch->users++; /* others may end its work while the lock is released */
+        code = make_event(batch);
+        unused = drop_user(batch);
     }
     dynsel_spinlock_release(&lock);
+    if (unused != NULL) {
+        (void)clReleaseEvent(unused);
+    }
     return code;
 }
 
