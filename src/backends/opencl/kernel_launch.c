@@ -218,7 +218,7 @@ typedef struct prepared {
 static DYNSEL_ASIDE cl_int enqueue_in_batch(dynsel_opencl_entry *entry, const prepared *p,
                                             cl_event *done)
 {
-    const dynsel_opencl_launch_place place = dynsel_opencl_join_batch(entry);
+    dynsel_opencl_launch_place place = dynsel_opencl_join_batch(entry);
     const bool has_event = place.batch == NULL || place.is_last;
     const cl_int code =
         clEnqueueNDRangeKernel(entry->queue, p->kernel, p->dimensions, p->offset, p->global,
