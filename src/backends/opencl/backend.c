@@ -134,8 +134,7 @@ static void give_up(dynsel_backend *backend, void *own)
 static bool retain(dynsel_backend *backend, const dynsel_work *work)
 {
     (void)backend;
-    return !dynsel_opencl_is_lost(work->own) && dynsel_opencl_is_own_event(work->done.opencl) &&
-           clRetainEvent(work->done.opencl) == CL_SUCCESS;
+    return !dynsel_opencl_is_lost(work->own) && clRetainEvent(work->done.opencl) == CL_SUCCESS;
 }
 
 DYNSEL_ASSERT_REPORTS(DYNSEL_OPENCL_REPORTS, DYNSEL_NEEDS_OF_POLICIES);

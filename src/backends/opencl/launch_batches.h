@@ -55,7 +55,7 @@ cl_int dynsel_opencl_end_batch(dynsel_opencl_entry *entry);
 /* A piece of work is released. is_lost: the event is kept, see dynsel_opencl_release_event(). */
 void dynsel_opencl_leave_batch(struct dynsel_opencl_batch *batch, bool is_lost);
 
-/* In the child of a fork(), and when the backend is closed. */
+/* In the child of a fork(). */
 void dynsel_opencl_batches_forget(void);
 
 /* Of the event of work; NULL: it is an event. */

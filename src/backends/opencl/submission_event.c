@@ -32,7 +32,7 @@ static bool is_flushed(dynsel_opencl_entry *entry, cl_event event)
            dynsel_opencl_flush(entry) || dynsel_opencl_poll(entry, event) != DYNSEL_E_AGAIN;
 }
 
-static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event, cl_event *native)
+static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event)
 {
     const bool flushed = is_flushed(entry, event);
     if (dynsel_opencl_is_lost(entry)) {
@@ -42,8 +42,7 @@ static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event, cl_event
         return DYNSEL_FAIL_IN(NAME, DYNSEL_E_AGAIN, "the queue cannot be flushed now: try again",
                               0);
     }
-    cl_int code = dynsel_opencl_find_event(event, true, native);
-    code = *native == NULL ? code : clRetainEvent(*native);
+    const cl_int code = clRetainEvent(event);
     return code == CL_SUCCESS ? DYNSEL_OK
                               : dynsel_fail(&(const dynsel_error){
                                     .status = DYNSEL_E_DEVICE,
@@ -76,9 +75,8 @@ static dynsel_status look_at(const dynsel_slot *slot, cl_event *event)
                               "set none",
                               0);
     }
-    cl_event native = NULL;
-    const dynsel_status status = retain(slot->work.own, left, &native);
-    *event = status == DYNSEL_OK ? native : NULL;
+    const dynsel_status status = retain(slot->work.own, left);
+    *event = status == DYNSEL_OK ? left : NULL;
     return status;
 }
 
