@@ -340,6 +340,9 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
         }
         return DYNSEL_OK;
     }
+    if (ops->outlives_submit && !dynsel_queue_is_empty(&policy->queues[index])) {
+        dynsel_queue_reap_after_others(&policy->queues[index]); /* ends are told in order */
+    }
     end(slot, true);
     return DYNSEL_OK;
 }

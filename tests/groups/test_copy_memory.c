@@ -329,6 +329,22 @@ static void copy_behind_failed_submission_does_not_begin(void **state)
     finish_with(0, 1);
 }
 
+/* The device has done both when the copy's start returns, without an event for the copy; that the
+ * work before it failed has not been seen then. */
+static void copy_over_at_start_fails_behind_unseen_failure(void **state)
+{
+    (void)state;
+    dynsel_submission failing;
+    const job fails = {
+        .kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {b}, .modes = {DYNSEL_ACCESS_READ_WRITE}};
+    assert_status(DYNSEL_OK, send_job(0, &fails, &failing));
+    assert_status(DYNSEL_E_DEPENDENCY, run_transfer(0, to_memory(b)));
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&failing));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&b));
+    b = new_buffer(others);
+    finish_with(0, 1);
+}
+
 #if CONFIG_DYNSEL_STAGING_BYTES <= 268435456
 /* On a device it is staged, so there is a limit, which the text names; the host has none. */
 static void too_large_copy_names_the_option(void **state)
@@ -362,6 +378,7 @@ int main(void)
         TEST_SET_UP(wrong_copies_are_refused),
         TEST_SET_UP(failed_copy_tells_and_leaves_no_trace),
         TEST_SET_UP(copy_behind_failed_submission_does_not_begin),
+        TEST_SET_UP(copy_over_at_start_fails_behind_unseen_failure),
 #if CONFIG_DYNSEL_STAGING_BYTES <= 268435456
         TEST_SET_UP(too_large_copy_names_the_option),
 #endif
