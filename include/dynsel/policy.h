@@ -197,7 +197,8 @@ typedef struct dynsel_policy_ops {
     bool weighs_data;
 
     /** try_select predicts when work ends, so that it need not hear of each end before it chooses:
-     * where a backend has to be asked for ends, the library asks it before some choices only. */
+     * where a backend has to be asked for ends, the library asks it before some choices only, and
+     * work of which no time is wanted may share its event with later work. */
     bool predicts_ends;
 #endif
 

@@ -44,11 +44,19 @@ static inline bool is_host_access(const dynsel_handler *group)
     return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
 }
 
+/* Whether the policy may learn the end late: it wants no report of it, or predicts ends and does not
+ * time this work. */
+static inline bool may_be_told_late(const dynsel_selection *selection)
+{
+    return selection->wants == 0 || (selection->policy->ops->predicts_ends &&
+                                     (selection->wants & (uint32_t)DYNSEL_TASK_TIME) == 0);
+}
+
 /* Whether its end may be told later, together with that of others: nobody has a reference, the
- * policy wants no reports, no limit counts until the end, and no trace has the time of its run. */
+ * policy does not need it, no limit counts until the end, and no trace has the time of its run. */
 static inline bool may_end_with_others(const dynsel_slot *slot, uint32_t references)
 {
-    return references == 0 && slot->selection.wants == 0 && !dynsel_limits_concern(slot) &&
+    return references == 0 && may_be_told_late(&slot->selection) && !dynsel_limits_concern(slot) &&
            !dynsel_traced_is_on(&slot->selection);
 }
 

@@ -7,7 +7,6 @@ enum {
     WORDS = 16,
     JOINED = 16, /* as src/backends/opencl/launch_batches.c says */
     APART = 32,
-    MOST_APART = 1024,
     FULL = 64
 };
 
@@ -187,6 +186,19 @@ static void who_waits_before_the_event_gets_a_marker(void **state)
     assert_in_range(events_of(4 * JOINED * JOINED), 4 * JOINED, 5 * JOINED); /* all that is over */
 }
 
+/* As it is where a program waits at the end of each long pass. */
+static void marker_after_many_launches_costs_few(void **state)
+{
+    const uint32_t most = APART + (4 * JOINED - APART) / JOINED;
+    (void)state;
+    for (int pass = 0; pass < 4; pass++) {
+        submit_many(2);
+        assert_status(DYNSEL_OK, wait_for_all());
+        assert_in_range(events_of(4 * JOINED), most - 1, most + 1);
+    }
+    assert_int_equal(markers(), 4);
+}
+
 static void first_poll_gives_the_next_launch_an_event(void **state)
 {
     (void)state;
@@ -263,6 +275,31 @@ static void reported_work_has_its_own_event(void **state)
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+/* It predicts ends, so all but what it times may end late. */
+static void work_with_predicted_end_shares_events(void **state)
+{
+    enum { KNOWN = 64, RUNS = 4 * JOINED };
+    static dynsel_earliest_finish_policy finish;
+    const dynsel_options options = {.resources = policy.policy.resources, .count = 1};
+    (void)state;
+    finish = (dynsel_earliest_finish_policy){0};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finish, &options));
+    for (int i = 0; i < KNOWN; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group_and_wait(&finish.policy, launch, &buffers[0]));
+    }
+    const uint32_t before = fake_opencl_calls("clReleaseEvent");
+    for (int i = 0; i < RUNS; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group(&finish.policy, launch, &buffers[0], NULL));
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
+    assert_in_range(fake_opencl_calls("clReleaseEvent") - before, RUNS / JOINED, RUNS / 2);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
+}
+#endif
+
 /* All of its work fails, and nobody waits for ever. */
 static void failure_is_one_of_the_whole_batch(void **state)
 {
@@ -327,12 +364,16 @@ int main(void)
         BATCH_TEST(limited_work_has_its_own_event),
 #endif
         BATCH_TEST(who_waits_before_the_event_gets_a_marker),
+        BATCH_TEST(marker_after_many_launches_costs_few),
         BATCH_TEST(first_poll_gives_the_next_launch_an_event),
         BATCH_TEST(polls_alone_see_the_end),
         BATCH_TEST(batch_ends_before_a_wait_list),
         BATCH_TEST(work_with_a_wait_list_has_its_own_event),
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
         BATCH_TEST(reported_work_has_its_own_event),
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+        BATCH_TEST(work_with_predicted_end_shares_events),
 #endif
         BATCH_TEST(failure_is_one_of_the_whole_batch),
         BATCH_TEST(refused_last_launch_loses_nothing),

@@ -79,7 +79,8 @@ typedef cl_int(CL_API_CALL *dynsel_opencl_set_pointer_fn)(cl_kernel kernel, cl_u
 typedef struct dynsel_opencl_batching {
     struct dynsel_opencl_batch *open; /* the next launch joins it; or NULL */
     uint32_t apart;                   /* so many launches have events of their own first */
-    uint32_t next_apart;              /* so many after the next marker; 0: there was none */
+    uint32_t last_apart;              /* so many after the last marker; 0: there was none */
+    uint32_t since;                   /* launches since then that could share one */
 } dynsel_opencl_batching;
 
 typedef struct dynsel_opencl_entry {

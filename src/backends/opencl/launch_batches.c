@@ -9,8 +9,9 @@
 enum {
     QUARTER = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4, /* so that a full table has some that ended */
     MOST_JOINED = QUARTER < 16 ? QUARTER : 16,
-    LEAST_APART = 32, /* launches with events of their own after the first marker; */
-    MOST_APART = 1024 /* so many after one that follows soon, twice as many each time */
+    LEAST_APART =
+        32,          /* launches with events of their own after a marker; twice as many each time */
+    MOST_APART = 256 /* that the next one follows before as many launches were in batches */
 };
 
 _Static_assert(sizeof(struct dynsel_opencl_batch) <= 2 * sizeof(void *) + 16,
@@ -43,6 +44,7 @@ dynsel_opencl_launch_place dynsel_opencl_join_batch(dynsel_opencl_entry *entry)
     dynsel_opencl_batching *const batching = &entry->batching;
     dynsel_opencl_launch_place place = {.batch = NULL};
     dynsel_spinlock_acquire(&lock);
+    batching->since++;
     if (batching->apart != 0) {
         batching->apart--;
     } else {
@@ -80,11 +82,9 @@ void dynsel_opencl_joined_batch(dynsel_opencl_launch_place place, cl_event event
 {
     struct dynsel_opencl_batch *const batch = place.batch;
     dynsel_spinlock_acquire(&lock);
-    dynsel_opencl_batching *const batching = &batch->entry->batching;
     batch->entering--;
     if (place.is_last && launched) {
         batch->event = event;
-        batching->next_apart -= batching->next_apart > LEAST_APART ? batching->next_apart / 2 : 0;
     }
     if (!launched) {
         (void)drop_user(batch); /* has an event only if others use it */
@@ -107,8 +107,12 @@ static cl_int make_event(struct dynsel_opencl_batch *batch)
     if (batch->event != NULL) {
         return CL_SUCCESS;
     }
-    batching->apart = batching->next_apart != 0 ? batching->next_apart : LEAST_APART;
-    batching->next_apart = batching->apart < MOST_APART ? 2 * batching->apart : MOST_APART;
+    const bool is_soon = batching->since < 2 * batching->last_apart;
+    const uint32_t more =
+        batching->last_apart < MOST_APART ? 2 * batching->last_apart : (uint32_t)MOST_APART;
+    batching->last_apart = is_soon ? more : (uint32_t)LEAST_APART;
+    batching->apart = batching->last_apart;
+    batching->since = 0;
     const cl_int code = clEnqueueMarkerWithWaitList(entry->queue, 0, NULL, &batch->event);
     (void)dynsel_word_add_relaxed(&entry->unflushed, 1);
     return code;
