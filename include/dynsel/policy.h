@@ -241,9 +241,10 @@ typedef struct dynsel_queue {
     void *unsynchronized; /* newest event that was only polled; its wait makes all earlier results
                              visible */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    dynsel_word looks_left_out; /* before choices, until the next one */
-    uint32_t domain_number;     /* of its memory, as the backend says */
-    dynsel_word domain_asked;   /* 0: that is not known; 1: it is; 2: and it runs work in order */
+    dynsel_word looks; /* before choices: how many are left out until the next one, in the low bits,
+                          and how far behind the head that looks */
+    uint32_t domain_number;   /* of its memory, as the backend says */
+    dynsel_word domain_asked; /* 0: that is not known; 1: it is; 2: and it runs work in order */
 #endif
 #endif
 } dynsel_queue;
