@@ -37,6 +37,9 @@
  *   nothing else had run on the processors. What else ran meanwhile is known roughly, because the
  *   program may see ends late: where the new time allows that, what was known before stays, and
  *   changes by an eighth of the difference to what is likely.
+ * - A run on all processors of the host shares one of them with the program: both take longer, and
+ *   devices apart from the processors get less to do meanwhile. Beside such devices it counts half
+ *   as long again.
  * - Data that other work uses next on another resource wait for a hand-over there, so that short
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
@@ -170,17 +173,18 @@ typedef struct dynsel_finish_speed {
  * 290 KiB: it belongs in static memory rather than on a stack. */
 typedef struct dynsel_earliest_finish_policy {
     dynsel_policy policy;
-    dynsel_word clock;        /* counts selections of kinds that look closely */
-    dynsel_word replacing;    /* lock: an entry is given to another kind */
-    dynsel_word untracked;    /* work that found no entry */
-    dynsel_word one_by_one;   /* how many submits in a row found no unfinished work, up to 255 */
-    dynsel_word data_home;    /* the resource with the least usual_ns, and 1; 0: none yet */
-    dynsel_word gathers;      /* 1: data that exchange results stay together there */
-    dynsel_word submitted_at; /* the last submit, in ticks */
-    dynsel_word submitted_to; /* its resource, and 1; 0: none yet */
-    dynsel_word processors;   /* of the host */
-    dynsel_word host_share;   /* one of them, in 65536ths of all */
-    dynsel_word blocking[2];  /* a bit for each resource: its work is complete when the submit
+    dynsel_word clock;         /* counts selections of kinds that look closely */
+    dynsel_word replacing;     /* lock: an entry is given to another kind */
+    dynsel_word untracked;     /* work that found no entry */
+    dynsel_word one_by_one;    /* how many submits in a row found no unfinished work, up to 255 */
+    dynsel_word data_home;     /* the resource with the least usual_ns, and 1; 0: none yet */
+    dynsel_word gathers;       /* 1: data that exchange results stay together there */
+    dynsel_word submitted_at;  /* the last submit, in ticks */
+    dynsel_word submitted_to;  /* its resource, and 1; 0: none yet */
+    dynsel_word processors;    /* of the host */
+    dynsel_word host_share;    /* one of them, in 65536ths of all */
+    dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
+    dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
                                 returns */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_finish_speed speeds[CONFIG_DYNSEL_MAX_RESOURCES][DYNSEL_FINISH_SCALES];

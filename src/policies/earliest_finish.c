@@ -492,6 +492,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->submitted_to.value = 0;
         policy->processors.value = 1;
         policy->host_share.value = DYNSEL_FINISH_ALL_PROCESSORS;
+        policy->feeds_devices.value = 0;
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);
         (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);

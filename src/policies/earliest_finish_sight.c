@@ -56,6 +56,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->source_ticks = 0;
     s->processors = dynsel_word_load_relaxed(&policy->processors);
     s->host_share = dynsel_word_load_relaxed(&policy->host_share);
+    s->feeds_devices = dynsel_word_load_relaxed(&policy->feeds_devices) != 0;
     /* 2 - 2 / n times as much on n processors: a run on one of many is long, what depends on it
      * waits, and what else is busy there makes it longer still */
     s->part_share = 2 * s->host_share - (uint32_t)((uint64_t)s->host_share * s->host_share >> 15);

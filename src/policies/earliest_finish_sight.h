@@ -61,6 +61,7 @@ typedef struct dynsel_finish_sight {
     uint32_t busy_parts;   /* which are so many in all */
     uint32_t processors;   /* of the host */
     uint32_t host_share;   /* one of them, in 65536ths of all */
+    bool feeds_devices;    /* some resources are apart from them */
     uint32_t part_share;   /* what one of them counts for a resource that is not all of them */
     uint32_t most_busy;    /* that the task can keep busy */
 #if CONFIG_DYNSEL_TRACE
@@ -272,6 +273,18 @@ static inline uint64_t dynsel_sight_end_ns(const dynsel_finish_sight *s, uint32_
                                  dynsel_sight_host_ns(s, index, run_ns));
 }
 
+/* What a run on all processors of the host costs, which shares one of them with the program: where
+ * devices apart from them wait for what the program submits. Half of the run, as measured. */
+static inline uint64_t dynsel_sight_crowding_ns(const dynsel_finish_sight *s, uint32_t index,
+                                                uint64_t run_ns)
+{
+    if (!s->feeds_devices || s->most_busy < s->processors) {
+        return 0;
+    }
+    const dynsel_finish_resource *const resource = &s->policy->states[index];
+    return dynsel_finish_processors(resource, s->processors) >= s->processors ? run_ns / 2 : 0;
+}
+
 /* The same, and what the choice costs later. Where the data are used next, nobody waits until the
  * end is seen. */
 static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32_t index,
@@ -279,7 +292,8 @@ static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32
 {
     const uint64_t seen_ns = index == s->home ? dynsel_sight_latency_ns(s, index) : 0;
     const uint64_t here_ns = whole_ns > seen_ns ? whole_ns - seen_ns : 0; /* both may change */
-    return dynsel_sight_end_ns(s, index, run_ns, here_ns) + dynsel_sight_ahead_ns(s, index, run_ns);
+    return dynsel_sight_end_ns(s, index, run_ns, here_ns) +
+           dynsel_sight_crowding_ns(s, index, run_ns) + dynsel_sight_ahead_ns(s, index, run_ns);
 }
 
 /* The trace: what is seen of the task, and what is predicted of a resource. */

@@ -114,6 +114,7 @@ static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t inde
     uint32_t units = is_here && place == DYNSEL_FINISH_THREAD ? 1 : 0;
     uint32_t threads = 0;
     uint32_t most = 0;
+    bool feeds_devices = false;
     if (is_here && place == DYNSEL_FINISH_PROCESSORS) {
         units = known == 0 || known > DYNSEL_FINISH_MOST_PROCESSORS ? DYNSEL_FINISH_MOST_PROCESSORS
                                                                     : known;
@@ -123,11 +124,13 @@ static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t inde
         const uint32_t its = dynsel_word_load_relaxed(&policy->states[i].is.processors);
         const bool is_thread = is_at(&policy->states[i], DYNSEL_FINISH_THREAD);
         threads += is_thread ? its : 0;
+        feeds_devices = feeds_devices || is_at(&policy->states[i], DYNSEL_FINISH_APART);
         most = !is_thread && its > most && its != DYNSEL_FINISH_MOST_PROCESSORS ? its : most;
     }
     const uint32_t of_host = most > 1 ? most : threads + 1;
     dynsel_word_store_relaxed(&policy->processors, of_host);
     dynsel_word_store_relaxed(&policy->host_share, DYNSEL_FINISH_ALL_PROCESSORS / of_host);
+    dynsel_word_store_relaxed(&policy->feeds_devices, feeds_devices);
 }
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)

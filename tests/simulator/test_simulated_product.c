@@ -345,12 +345,33 @@ static void slow_processors_do_not_delay_a_gpu(void **state)
     }
 }
 
+/* A product on them ends a little before the GPU would do it. But then the program, which gives the
+ * GPU the next ones, shares its processor with a part of that run, and both take longer. */
+static void all_processors_get_no_work_that_a_gpu_does_nearly_as_soon(void **state)
+{
+    (void)state;
+    compare(&(machine){.name = "a GPU, processors for long queues",
+                       .count = 2,
+                       .tiles = 6,
+                       .tile = 192,
+                       .run_ns = 14000,
+                       .submit_ns = 4000,
+                       .passes = 40,
+                       .times = {1, 52},
+                       .mib_ns = {LOCAL_NS, 0},
+                       .has_processors = true,
+                       .from_host = 0.99,
+                       .again = 0.99});
+    assert_in_range(devices[1].pieces, 1, 20); /* trial runs */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_share_tiles),
         cmocka_unit_test(devices_of_one_machine_share_tiles),
         cmocka_unit_test(slow_processors_do_not_delay_a_gpu),
+        cmocka_unit_test(all_processors_get_no_work_that_a_gpu_does_nearly_as_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
