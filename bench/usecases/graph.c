@@ -78,21 +78,11 @@ static dynsel_status group(dynsel_handler *handler, void *args)
     return dynsel_parallel_for(handler, kind->kernel, kind->global, local, NULL);
 }
 
-uint32_t graph_submit(graph *g, dynsel_policy *policy, size_t piece)
+void graph_submit(const graph *g, dynsel_policy *policy, size_t piece)
 {
     const graph_piece *what = &g->pieces[piece];
-    const char *name = g->kinds[what->kind].kernel->name;
-    dynsel_submission submission;
-    log_check(dynsel_submit_command_group(policy, group, &(call){g, what}, &submission) ==
-                  DYNSEL_OK,
-              name);
-    for (uint32_t i = 0; i < what->use_count; i++) {
-        if (what->uses[i].mode != DYNSEL_ACCESS_READ) {
-            g->buffers[what->uses[i].buffer].last_writer = submission.index;
-        }
-    }
-    log_check(dynsel_submission_release(&submission) == DYNSEL_OK, name);
-    return submission.index;
+    log_check(dynsel_submit_command_group(policy, group, &(call){g, what}, NULL) == DYNSEL_OK,
+              g->kinds[what->kind].kernel->name);
 }
 
 void graph_renew(graph *g, uint32_t buffer)

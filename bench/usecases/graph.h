@@ -26,7 +26,6 @@ typedef struct graph_buffer {
     void *expected; /* the contents at the end; NULL: not compared, and not brought to the host */
     size_t elements;
     dynsel_buffer handle;
-    uint32_t last_writer; /* resource */
 } graph_buffer;
 
 /* A kind of work. Arguments of its kernel: the buffers of a piece, then the values. */
@@ -75,9 +74,8 @@ void *graph_expect(graph *g, uint32_t buffer);
 
 void graph_add(graph *g, const graph_piece *piece);
 
-/* Lets one piece follow the ones before. Its place of work, which it returns, becomes the last
- * writer's. */
-uint32_t graph_submit(graph *g, dynsel_policy *policy, size_t piece);
+/* Lets one piece follow the ones before. */
+void graph_submit(const graph *g, dynsel_policy *policy, size_t piece);
 
 /* Writes the initial contents of a buffer, from the host. */
 void graph_renew(graph *g, uint32_t buffer);

@@ -105,7 +105,7 @@ static double batch_ns(graph *g, const batch *b, uint32_t resource, size_t lengt
     size_t next = 0;
     const uint64_t began = measure_now_ns();
     for (size_t i = 0; i < length; i++) {
-        (void)graph_submit(g, &fixed[resource].policy, b->pieces[next]);
+        graph_submit(g, &fixed[resource].policy, b->pieces[next]);
         next = next + 1 < b->count ? next + 1 : 0;
     }
     const double submitting = (double)(measure_now_ns() - began) / (double)length;

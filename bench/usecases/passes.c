@@ -25,13 +25,11 @@ typedef struct entrant {
     double first_ns; /* of the first passes */
     double later_ns; /* of those after the warm-up */
     uint32_t passes;
-    uint64_t pieces[RESOURCES_MOST]; /* by resource */
 } entrant;
 
 static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
 static entrant all[MOST];
 static size_t count;
-static entrant *running;
 
 const char *passes_only;
 
@@ -84,26 +82,17 @@ static void do_pass(const passes_work *work, entrant *who)
     if (work->before != NULL) {
         work->before(work->context);
     }
-    running = who;
     trace_file_mark(mark, who->passes + 1);
     const uint64_t began = measure_now_ns();
     work->run(who->acts, work->context);
     const double ns = (double)(measure_now_ns() - began);
     trace_file_mark("checks", who->passes + 1);
-    running = NULL;
     who->total_ns += ns;
     who->first_ns += who->passes < FIRST ? ns : 0;
     who->later_ns += who->passes >= WARM_UP ? ns : 0;
     who->ns[who->passes++ % MEASURE_MAX_SAMPLES] = ns;
     if (work->after != NULL) {
-        work->after(who->policy, work->context);
-    }
-}
-
-void passes_count(uint32_t resource)
-{
-    if (running != NULL) {
-        running->pieces[resource]++;
+        work->after(mark, work->context);
     }
 }
 
@@ -203,8 +192,10 @@ static void tell_pieces(const entrant *who, const resources *r)
     }
     printf("%s runs in a pass:", who->policy);
     for (size_t i = 0; i < r->count; i++) {
-        const double pieces = (double)who->pieces[i] / who->passes;
-        if (who->pieces[i] != 0) {
+        dynsel_resource_statistics counts = {0};
+        log_check(dynsel_get_statistics(who->acts, i, &counts) == DYNSEL_OK, "the statistics");
+        const double pieces = (double)counts.submitted / who->passes;
+        if (counts.submitted != 0) {
             printf("%s %.1f pieces on %.30s", separator, pieces, r->names[i]);
             separator = ",";
         }

@@ -30,9 +30,6 @@ extern const char *passes_only;
             &passes_only                                                                           \
     }
 
-/* A piece of work of the pass that runs goes to this resource. */
-void passes_count(uint32_t resource);
-
 /* Prints a table, and how many pieces each policy gave to each resource, and adds rows to the CSV
  * file. The best single resource, whose share is given for the first passes, with all that a policy
  * tries, and for later ones, is that with the least time for all passes. */

@@ -88,7 +88,7 @@ static const float *tile_at(int matrix, size_t row, size_t column)
 static void multiply(dynsel_policy *policy)
 {
     for (size_t i = 0; i < product.piece_count; i++) {
-        pieces_on[graph_submit(&product, policy, i)]++;
+        graph_submit(&product, policy, i);
     }
     log_check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "the product");
 }
@@ -128,6 +128,15 @@ static void do_pass(dynsel_policy *policy, ranks_times *times, uint64_t pass)
     times->stay_ns[pass] = (double)(measure_now_ns() - began);
     bring();
     check(2);
+}
+
+static void count_pieces(const dynsel_policy *policy)
+{
+    for (size_t i = 0; i < all.count; i++) {
+        dynsel_resource_statistics counts = {0};
+        log_check(dynsel_get_statistics(policy, i, &counts) == DYNSEL_OK, "the statistics");
+        pieces_on[i] = counts.submitted;
+    }
 }
 
 /* A rank has one memory, whatever its resources. */
@@ -196,6 +205,7 @@ static void choose(void)
                  policy->name, (unsigned)dynsel_mpi_rank_count(), all.count, product.piece_count,
                  (unsigned)options.tile, (unsigned)options.tile);
     ranks_print_rates(&options, &times);
+    count_pieces(policy->policy);
     print_ranks();
     log_check(dynsel_policy_deinit(policy->policy) == DYNSEL_OK, "dynsel_policy_deinit");
     graph_close(&product);

@@ -110,7 +110,6 @@ static void begin(slot *s, dynsel_policy *policy, const mix_kind *what, uint64_t
     s->number = number;
     log_check(dynsel_submit_command_group(policy, group, s, &s->submission) == DYNSEL_OK,
               what->name);
-    passes_count(s->submission.index);
 }
 
 static void collect(slot *s)
