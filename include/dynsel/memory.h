@@ -104,8 +104,8 @@ typedef struct dynsel_box {
 typedef struct dynsel_command {
     uint8_t kind; /**< a dynsel_command_kind */
     /** The end may be told later than it is, together with that of later commands: the program has
-     * no handle, the policy does not need it (dynsel_policy_ops.predicts_ends), and there is neither
-     * a time limit nor a trace. */
+     * no handle, the policy does not need it (dynsel_policy_ops.predicts_ends), no work is pending
+     * that might wait for it, and there is neither a time limit nor a trace. */
     bool may_end_with_others;
     const dynsel_kernel *kernel;
     dynsel_launch launch;        /**< of a kernel: range and arguments */

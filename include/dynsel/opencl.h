@@ -77,12 +77,13 @@
  * Events. On NVIDIA's driver the event of a kernel takes 1.5 us of the 5.5 of its launch. There up
  * to 16 launches of command groups share one (a quarter of CONFIG_DYNSEL_MAX_IN_FLIGHT, if that is
  * less), where nobody needs the end of each: without a handle, a time limit, a trace, reports that
- * the policy wants (but earliest_finish needs only those of times), and without other commands that
- * they wait for. Their ends are told with that of the last of them, and so is a failure: all of
- * them fail if one does (after a kernel that fails, that driver tells no state of any command of
- * the context). Who needs an end earlier (another device, a host accessor) waits for all that is
- * enqueued on the device then, and the next 32 launches have events of their own; up to 256 if that
- * happens again soon. That takes 32 bytes of RAM for each submission that can be in flight, in programs that use command groups.
+ * the policy wants (but earliest_finish needs only those of times), without other commands that
+ * they wait for, and while no command group is pending. Their ends are told with that of the last
+ * of them, and so is a failure: all of them fail if one does (after a kernel that fails, that
+ * driver tells no state of any command of the context). Who needs an end earlier (another device, a
+ * host accessor) waits for all that is enqueued on the device then, and the next 32 launches have
+ * events of their own; up to 256 if that happens again soon. That takes 32 bytes of RAM for each
+ * submission that can be in flight, in programs that use command groups.
  *
  * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
  * device's own clock: it goes to a second queue with profiling, between markers that keep its place

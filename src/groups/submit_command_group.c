@@ -53,10 +53,12 @@ static inline bool may_be_told_late(const dynsel_selection *selection)
 }
 
 /* Whether its end may be told later, together with that of others: nobody has a reference, the
- * policy does not need it, no limit counts until the end, and no trace has the time of its run. */
+ * policy does not need it, no work is pending that might wait for it, no limit counts until the
+ * end, and no trace has the time of its run. */
 static inline bool may_end_with_others(const dynsel_slot *slot, uint32_t references)
 {
-    return references == 0 && may_be_told_late(&slot->selection) && !dynsel_limits_concern(slot) &&
+    return references == 0 && may_be_told_late(&slot->selection) &&
+           dynsel_word_load_relaxed(&dynsel_pending_count) == 0 && !dynsel_limits_concern(slot) &&
            !dynsel_traced_is_on(&slot->selection);
 }
 

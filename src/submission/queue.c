@@ -403,7 +403,8 @@ void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t most, uint32_t least)
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 enum {
-    LEFT_OUT = 15, /* a question takes 1.4 us on an NVIDIA H100, a submit 5 to 14 */
+    LEFT_OUT = 15,        /* a question takes 1.4 us on an NVIDIA H100, a submit 5 to 14 */
+    LEFT_OUT_PENDING = 7, /* while work is pending that may wait for an end */
     LEFT_OUT_BITS = 8,
     MOST_LOOKED_AHEAD = 32
 };
@@ -458,7 +459,9 @@ void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend)
             }
             dynsel_word_store_release(&queue->reaper, 0);
         }
-        next = count << LEFT_OUT_BITS | LEFT_OUT;
+        const bool is_pending = dynsel_word_load_relaxed(&dynsel_pending_count) != 0;
+        next =
+            count << LEFT_OUT_BITS | (is_pending ? (uint32_t)LEFT_OUT_PENDING : (uint32_t)LEFT_OUT);
     }
     dynsel_word_store_relaxed(&queue->looks, next);
 }

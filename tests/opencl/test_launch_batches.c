@@ -239,6 +239,24 @@ static void batch_ends_before_a_wait_list(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+/* It may wait for any of them. */
+static void launches_beside_pending_work_have_their_own_events(void **state)
+{
+    dynsel_host_accessor open = {0};
+    (void)state;
+    assert_status(DYNSEL_OK,
+                  dynsel_host_accessor_open(&open, buffers[1], DYNSEL_ACCESS_READ_WRITE));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group(&policy.policy, launch, &buffers[1], NULL));
+    const uint32_t before = fake_opencl_calls("clReleaseEvent");
+    submit_many(JOINED);
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&open));
+    assert_status(DYNSEL_OK, wait_for_all());
+    assert_in_range(fake_opencl_calls("clReleaseEvent") - before, JOINED, JOINED + 3);
+    assert_int_equal(markers(), 0);
+}
+
 /* It is in no batch itself: its poll needs no marker. */
 static void work_with_a_wait_list_has_its_own_event(void **state)
 {
@@ -365,6 +383,7 @@ int main(void)
 #endif
         BATCH_TEST(who_waits_before_the_event_gets_a_marker),
         BATCH_TEST(marker_after_many_launches_costs_few),
+        BATCH_TEST(launches_beside_pending_work_have_their_own_events),
         BATCH_TEST(first_poll_gives_the_next_launch_an_event),
         BATCH_TEST(polls_alone_see_the_end),
         BATCH_TEST(batch_ends_before_a_wait_list),

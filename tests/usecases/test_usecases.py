@@ -172,16 +172,16 @@ class Usecases(unittest.TestCase):
             with self.subTest(program):
                 self.refused(run(program, *self.options(program), **self.poor("memory:20")), 1, "memory is full")
 
-    def test_a_wrong_result_names_task_size_and_device(self):
+    def test_a_wrong_result_names_task_size_and_device_or_policy(self):
         for program, arguments, words in (
                 ("mix", [], ("256 elements", "on pthread")), ("tiny", [], ("polynomial", "elements", "on pthread")),
                 ("scale", ["--workers", "0"], ("scramble, 1024 elements", "on pthread")),
-                ("nstream", [], ("nstream, 256 elements", "on pthread")),
-                ("matmul", [], ("matmul", "64 elements", "on pthread")),
-                ("cholesky", [], ("cholesky", "64 elements", "on pthread")),
-                ("stencil", [], ("stencil", "32 elements", "on pthread")),
+                ("nstream", [], ("nstream, 256 elements", "by fixed pthread")),
+                ("matmul", [], ("matmul", "64 elements", "by fixed pthread")),
+                ("cholesky", [], ("cholesky", "64 elements", "by fixed pthread")),
+                ("stencil", [], ("stencil", "32 elements", "by fixed pthread")),
                 ("stream", [], ("256 elements", "on pthread", "1 in flight")),
-                ("filter", [], ("small.ppm of 13 x 9", "on pthread"))):
+                ("filter", [], ("small.ppm of 13 x 9", "by fixed pthread"))):
             with self.subTest(program):
                 devices = {"POCL_DEVICES": "pthread pthread"} if program == "scale" else {}
                 done = run(program, *self.options(program), *arguments, **self.poor("skip:3"), **devices)
