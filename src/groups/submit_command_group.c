@@ -44,8 +44,8 @@ static inline bool is_host_access(const dynsel_handler *group)
     return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
 }
 
-/* Whether the policy may learn the end late: it wants no report of it, or predicts ends and does not
- * time this work. */
+/* Whether the policy may learn the end late: it wants no report of it, or predicts ends and does
+ * not time this work. */
 static inline bool may_be_told_late(const dynsel_selection *selection)
 {
     return selection->wants == 0 || (selection->policy->ops->predicts_ends &&

@@ -409,33 +409,33 @@ enum {
     MOST_LOOKED_AHEAD = 32
 };
 
-/* Reaper only: the work behind up to `count` - 1 others, if it has ended. count: in and out, its
- * place in the queue. */
-static const dynsel_slot *find_ended_up_to(const dynsel_queue *queue, uint32_t *count)
+/* Reaper only: so many pieces of work, or three quarters of a shorter queue. */
+static uint32_t reachable(const dynsel_queue *queue, uint32_t count)
 {
-    dynsel_slot *slot = NULL;
     uint32_t number = dynsel_word_load_acquire(&queue->head);
-    uint32_t place = 0;
-    while (number != DYNSEL_NO_SLOT && place < *count) {
-        slot = dynsel_slot_at(number);
-        number = dynsel_word_load_acquire(&slot->next);
-        place++;
+    uint32_t length = 0;
+    while (number != DYNSEL_NO_SLOT && length < count) {
+        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
+        length++;
     }
-    *count = place;
-    return slot != NULL && !dynsel_slot_goes_on(slot) ? slot : NULL;
+    return number != DYNSEL_NO_SLOT ? length : (3 * length + 3) / 4;
 }
 
-/* Reaper only: asks about one piece of work, as far behind the head as it is likely to have ended.
- * count: how far; returns how far the next time. */
+/* Reaper only: asks about one piece of work, as far behind the head as it is likely to have ended;
+ * about another where it has, and was near. count: how far; returns how far the next time. */
 static uint32_t look_for_end(dynsel_queue *queue, uint32_t count)
 {
-    uint32_t place = count != 0 ? count : 1;
-    const dynsel_slot *const ended = find_ended_up_to(queue, &place);
-    if (ended == NULL) {
-        return place / 2;
+    uint32_t next = count != 0 ? count : MOST_LOOKED_AHEAD;
+    for (uint32_t place = 0; place < LEFT_OUT;) {
+        place = reachable(queue, next);
+        dynsel_slot *const slot = place != 0 ? slot_behind(queue, place - 1) : NULL;
+        if (slot == NULL || dynsel_slot_goes_on(slot)) {
+            return place > 1 ? place / 2 : 1;
+        }
+        reap(queue, NULL, slot);
+        next = place < MOST_LOOKED_AHEAD / 2 ? 2 * place : MOST_LOOKED_AHEAD;
     }
-    reap(queue, NULL, ended);
-    return place < MOST_LOOKED_AHEAD / 2 ? 2 * place : (uint32_t)MOST_LOOKED_AHEAD;
+    return next;
 }
 
 void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend)

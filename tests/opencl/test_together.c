@@ -379,6 +379,38 @@ static void failed_flush_is_repeated(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
+/* A policy that predicts ends hears of them without a wait: some of its choices ask the device, each
+ * with few questions. */
+static void choices_see_ends_of_earlier_work(void **state)
+{
+    enum { FIRST = 24, KNOWN = 64, LATER = 36 };
+    static dynsel_earliest_finish_policy finish;
+    const dynsel_options options = {.resources = policy.policy.resources, .count = 1};
+    (void)state;
+    finish = (dynsel_earliest_finish_policy){0};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finish, &options));
+    for (int i = 0; i < KNOWN; i++) { /* so that few are timed */
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group_and_wait(&finish.policy, launch, NULL));
+    }
+    fake_opencl_set_new_events(CL_RUNNING);
+    for (int i = 0; i < FIRST; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    }
+    assert_in_range(dynsel_get_in_flight_statistics().in_use, FIRST, FIRST + 1);
+    fake_opencl_finish_events(CL_COMPLETE);
+    const uint32_t before = fake_opencl_calls("clGetEventInfo");
+    for (int i = 0; i < LATER; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    }
+    assert_in_range(dynsel_get_in_flight_statistics().in_use, LATER, LATER + FIRST / 2);
+    assert_in_range(fake_opencl_calls("clGetEventInfo") - before, 1, LATER / 4);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +446,10 @@ int main(void)
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(failed_flush_is_repeated, set_up_prompt_driver,
                                         tear_down_groups),
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
+        cmocka_unit_test_setup_teardown(choices_see_ends_of_earlier_work, set_up_groups,
+                                        tear_down_groups),
+#endif
     };
     return RUN(tests);
 }
