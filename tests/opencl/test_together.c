@@ -380,8 +380,8 @@ static void failed_flush_is_repeated(void **state)
 }
 
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
-/* A policy that predicts ends hears of them without a wait: some of its choices ask the device, each
- * with few questions. */
+/* A policy that predicts ends hears of them without a wait: some of its choices ask the device,
+ * each with few questions. */
 static void choices_see_ends_of_earlier_work(void **state)
 {
     enum { FIRST = 24, KNOWN = 64, LATER = 36 };
