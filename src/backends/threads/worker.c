@@ -6,7 +6,9 @@
 #include <signal.h>
 
 #include "policy/traced.h"
+#include "port/atomic.h"
 #include "port/cancel.h"
+#include "port/pause.h"
 #include "submission/call_task.h"
 #include "submission/slot.h"
 
@@ -57,10 +59,26 @@ static void run(dynsel_work *work)
     }
 }
 
+static void set_waiting(dynsel_worker *worker, uint32_t count)
+{
+    worker->waiting = count;
+    dynsel_word_store_relaxed(&worker->has_work, count != 0);
+}
+
+/* Short work often follows before the submitting thread would have woken the worker. */
+static void look_before_sleep(const dynsel_worker *worker)
+{
+    for (uint32_t left = CONFIG_DYNSEL_THREADS_YIELDS;
+         left != 0 && dynsel_word_load_relaxed(&worker->has_work) == 0; left--) {
+        dynsel_pause(0);
+    }
+}
+
 /* Sleeps until there is work; NULL: the worker ends. */
 static dynsel_work *take(dynsel_worker *worker)
 {
     dynsel_work *work = NULL;
+    look_before_sleep(worker);
     (void)pthread_mutex_lock(&worker->lock);
     while (worker->waiting == 0 && !worker->ends) {
         (void)pthread_cond_wait(&worker->changed, &worker->lock);
@@ -68,7 +86,7 @@ static dynsel_work *take(dynsel_worker *worker)
     if (worker->waiting > 0) {
         work = worker->queue[worker->oldest];
         worker->oldest = (worker->oldest + 1) % CONFIG_DYNSEL_THREADS_QUEUE;
-        worker->waiting--;
+        set_waiting(worker, worker->waiting - 1);
     }
     (void)pthread_mutex_unlock(&worker->lock);
     return work;
@@ -90,7 +108,7 @@ bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work)
     const bool fits = worker->waiting < CONFIG_DYNSEL_THREADS_QUEUE;
     if (fits) {
         worker->queue[(worker->oldest + worker->waiting) % CONFIG_DYNSEL_THREADS_QUEUE] = work;
-        worker->waiting++;
+        set_waiting(worker, worker->waiting + 1);
     }
     (void)pthread_mutex_unlock(&worker->lock);
     if (fits) {
@@ -109,7 +127,7 @@ bool dynsel_worker_take_back(dynsel_worker *worker, const dynsel_work *work)
     }
     const bool found = ahead < worker->waiting;
     if (found) {
-        worker->waiting--;
+        set_waiting(worker, worker->waiting - 1);
         for (uint32_t i = ahead; i < worker->waiting; i++) {
             const uint32_t place = worker->oldest + i;
             worker->queue[place % CONFIG_DYNSEL_THREADS_QUEUE] =
@@ -142,7 +160,7 @@ int dynsel_worker_start(dynsel_worker *worker)
 {
     worker->ends = false;
     worker->oldest = 0;
-    worker->waiting = 0; /* after a fork() it may hold work of the parent */
+    set_waiting(worker, 0); /* after a fork() it may hold work of the parent */
     int code = pthread_mutex_init(&worker->lock, NULL);
     if (code != 0) {
         return code;
@@ -163,6 +181,7 @@ void dynsel_worker_stop(dynsel_worker *worker)
 {
     (void)pthread_mutex_lock(&worker->lock);
     worker->ends = true;
+    dynsel_word_store_relaxed(&worker->has_work, 1);
     (void)pthread_cond_signal(&worker->changed);
     (void)pthread_mutex_unlock(&worker->lock);
     (void)pthread_join(worker->thread, NULL);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <dynsel/backend.h>
+#include <dynsel/word.h>
 
 enum { DYNSEL_WORKER_NAME_BYTES = sizeof "worker 63" };
 
@@ -16,6 +17,8 @@ typedef struct dynsel_worker {
     pthread_cond_t changed;            /* signals new work, and the end */
     uint32_t oldest;                   /* its index in the queue */
     uint32_t waiting;                  /* number of entries of the queue */
+    dynsel_word has_work;              /* 1: it is not empty, or the worker ends; read without the
+                                          lock */
     bool ends;                         /* as soon as the queue is empty */
     pthread_t thread;
     char name[DYNSEL_WORKER_NAME_BYTES];
