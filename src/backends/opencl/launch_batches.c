@@ -8,7 +8,8 @@
 
 enum {
     QUARTER = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4, /* so that a full table has some that ended */
-    MOST_JOINED = QUARTER < 16 ? QUARTER : 16,
+    LEAST_JOINED = QUARTER > 1 ? QUARTER : 1,
+    MOST_JOINED = LEAST_JOINED < 16 ? LEAST_JOINED : 16,
     LEAST_APART =
         32,          /* launches with events of their own after a marker; twice as many each time */
     MOST_APART = 256 /* that the next one follows before as many launches were in batches */

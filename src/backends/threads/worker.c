@@ -65,11 +65,15 @@ static void set_waiting(dynsel_worker *worker, uint32_t count)
     dynsel_word_store_relaxed(&worker->has_work, count != 0);
 }
 
+/* About 20 us on an idle host. None where threads may have fixed priorities: a worker of a higher
+ * one would not give way to the thread that submits. */
+enum { YIELDS = CONFIG_DYNSEL_HAS_HOSTED ? 64 : 0 };
+
 /* Short work often follows before the submitting thread would have woken the worker. */
 static void look_before_sleep(const dynsel_worker *worker)
 {
-    for (uint32_t left = CONFIG_DYNSEL_THREADS_YIELDS;
-         left != 0 && dynsel_word_load_relaxed(&worker->has_work) == 0; left--) {
+    for (uint32_t left = YIELDS; left != 0 && dynsel_word_load_relaxed(&worker->has_work) == 0;
+         left--) {
         dynsel_pause(0);
     }
 }
