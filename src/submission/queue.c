@@ -432,7 +432,11 @@ static uint32_t look_for_end(dynsel_queue *queue, uint32_t count)
         if (slot == NULL || dynsel_slot_goes_on(slot)) {
             return place > 1 ? place / 2 : 1;
         }
+        const uint32_t head = dynsel_word_load_relaxed(&queue->head);
         reap(queue, NULL, slot);
+        if (dynsel_word_load_relaxed(&queue->head) == head) {
+            return place; /* work without an order ended before the head, or the head is ending */
+        }
         next = place < MOST_LOOKED_AHEAD / 2 ? 2 * place : MOST_LOOKED_AHEAD;
     }
     return next;

@@ -407,6 +407,16 @@ static void choices_see_ends_of_earlier_work(void **state)
     assert_in_range(dynsel_get_in_flight_statistics().in_use, LATER, LATER + FIRST / 2);
     assert_in_range(fake_opencl_calls("clGetEventInfo") - before, 1, LATER / 4);
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
+    /* where all but the oldest have ended, a choice does not wait for that */
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    fake_opencl_set_new_events(CL_COMPLETE);
+    fake_opencl_break("gpu", "clWaitForEvents", CL_OUT_OF_HOST_MEMORY);
+    for (int i = 0; i < FIRST; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    }
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
 }
 #endif
