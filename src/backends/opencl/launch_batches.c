@@ -8,11 +8,12 @@
 
 enum {
     QUARTER = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4, /* so that a full table has some that ended */
-    LEAST_JOINED = QUARTER > 1 ? QUARTER : 1,
-    MOST_JOINED = LEAST_JOINED < 16 ? LEAST_JOINED : 16,
-    LEAST_APART =
-        32,          /* launches with events of their own after a marker; twice as many each time */
-    MOST_APART = 256 /* that the next one follows before as many launches were in batches */
+    SOME = QUARTER > 1 ? QUARTER : 1,
+    MOST_JOINED = SOME < 16 ? SOME : 16,
+    /* launches with events of their own after a marker; twice as many each time that the next one
+     * follows before as many launches were in batches */
+    LEAST_APART = 32,
+    MOST_APART = 256
 };
 
 _Static_assert(sizeof(struct dynsel_opencl_batch) <= 2 * sizeof(void *) + 16,
