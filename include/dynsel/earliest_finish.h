@@ -130,6 +130,8 @@ typedef struct dynsel_finish_kind {
     dynsel_word earned;   /* what runs added to that, in ticks; counted round */
     dynsel_word runs;     /* submitted to any resource, counted round */
     dynsel_word root;     /* 1 + the entry of the same kind without key words; 0: this one */
+    dynsel_word work;     /* the run that was known first, in units of 16 ns, and 1; 0: none */
+    dynsel_word work_amount; /* its amount, as in points */
     dynsel_finish_times resources[CONFIG_DYNSEL_MAX_RESOURCES];
 } dynsel_finish_kind;
 
@@ -169,6 +171,34 @@ typedef struct dynsel_finish_speed {
 
 #define DYNSEL_FINISH_SCALES 3
 
+/** A way to share the work, among all resources or with all of it on one: how fast it was; only the
+ * library looks inside. Times in units of 16 ns. */
+typedef struct dynsel_finish_way {
+    dynsel_word rate;  /* of work in a time, in 1024ths; 0: not measured */
+    dynsel_word rest;  /* windows until it is tried again */
+    dynsel_word pause; /* how many these were last time, at least */
+    dynsel_word could; /* of one resource: the rate if its known runs were all that work takes */
+    dynsel_word needs; /* these runs, of all work of the window */
+    dynsel_word given; /* what of that work it got */
+} dynsel_finish_way;
+
+/** Work that follows each other, whose speed is measured; only the library looks inside. Times in
+ * units of 16 ns. */
+typedef struct dynsel_finish_window {
+    dynsel_word pieces;
+    dynsel_word learns;     /* 1: some are first runs or first trial runs of their kind */
+    dynsel_word work;       /* what they are */
+    dynsel_word took;       /* up to `began` */
+    dynsel_word ticks;      /* the predicted runs of its work, in ticks */
+    dynsel_word backlog;    /* what was in flight when the window began; likewise */
+    dynsel_word began;      /* when the first of those now in flight was submitted, on the clock */
+    dynsel_word drained_at; /* when the last of several was reported */
+    dynsel_word lead;       /* pieces that do not count before the next window */
+    dynsel_word flow;       /* pieces since the program paused */
+    dynsel_word width;      /* windows have 2^width times as many pieces as usual */
+    dynsel_word learned;    /* windows in which not all resources were known */
+} dynsel_finish_window;
+
 /** The policy with its table of kinds; only the library looks inside. With the tables of hosts
  * 290 KiB: it belongs in static memory rather than on a stack. */
 typedef struct dynsel_earliest_finish_policy {
@@ -186,6 +216,12 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
     dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
                                 returns */
+    dynsel_word way;           /* of `ways`, how work is shared now */
+    dynsel_word tries_from;    /* 0: no way is tried; else the one before, and 1 */
+    dynsel_word mostly;        /* the resource that gets most work anyway, and 1; 0: none */
+    dynsel_finish_window window;
+    dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* among all, or with all work on the
+                                                                 resource before */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_finish_speed speeds[CONFIG_DYNSEL_MAX_RESOURCES][DYNSEL_FINISH_SCALES];
     dynsel_finish_kind kinds[CONFIG_DYNSEL_EARLIEST_FINISH_KINDS];

@@ -200,6 +200,12 @@ typedef struct dynsel_policy_ops {
      * where a backend has to be asked for ends, the library asks it before some choices only, and
      * work of which no time is wanted may share its event with later work. */
     bool predicts_ends;
+
+    /** For a policy that sets one of these: whether it gives all work to one resource at the
+     * moment. Then try_select gets no task->data, and the library asks for no ends before it. A
+     * policy may choose another resource all the same. NULL: it never does. Any thread; constant
+     * cost. */
+    bool (*is_settled)(const dynsel_policy *policy);
 #endif
 
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL || CONFIG_DYNSEL_BACKEND_MPI

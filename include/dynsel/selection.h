@@ -34,7 +34,8 @@ typedef struct dynsel_policy dynsel_policy;
     X(DYNSEL_REASON_EXPLORING, "it got a trial run")                                               \
     X(DYNSEL_REASON_BEST_KNOWN, "it is the fastest known for this task")                           \
     X(DYNSEL_REASON_UNTRACKED, "the table of tuned tasks is full: the least loaded")               \
-    X(DYNSEL_REASON_EARLIEST_FINISH, "it is predicted to finish first")
+    X(DYNSEL_REASON_EARLIEST_FINISH, "it is predicted to finish first")                            \
+    X(DYNSEL_REASON_FASTEST_ALONE, "it does all work sooner than several resources together")
 
 /** Why a policy chose a resource. */
 typedef enum dynsel_reason {

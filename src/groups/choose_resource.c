@@ -202,7 +202,7 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     seen->task.amount = group->has_amount ? group->amount : amount_of(group);
 #endif
     seen->task.data = NULL;
-    if (!DYNSEL_LIKELY(!policy->ops->weighs_data)) {
+    if (!DYNSEL_LIKELY(!policy->ops->weighs_data) && !dynsel_policy_is_settled(policy)) {
         dynsel_weigh_data(group, policy, &seen->data);
         seen->task.data = &seen->data;
     }

@@ -315,6 +315,7 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
         dynsel_finish_learn_readback(&kind->resources[selection->index],
                                      by_program ? ns * dynsel_finish_stands_for(selection) : ns);
         dynsel_finish_unlock(kind);
+        dynsel_finish_measure_readback(policy, ns);
     }
 }
 
@@ -344,15 +345,16 @@ static uint32_t subtract(dynsel_word *word, uint32_t ticks)
     return left;
 }
 
-/* A resource of the host's processors has nothing left to do. Where the program has one piece of
- * work in flight, nothing runs beside others. */
+/* A resource has nothing left to do. Where the program has one piece of work in flight, nothing
+ * runs beside others. */
 static void note_drained(dynsel_earliest_finish_policy *policy, dynsel_finish_resource *resource)
 {
-    if (dynsel_word_load_relaxed(&resource->is.processors) != 0 &&
-        dynsel_word_load_relaxed(&policy->one_by_one) == 0) {
-        dynsel_word_store_relaxed(
-            &resource->is.drained_at,
-            (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT));
+    if (dynsel_word_load_relaxed(&policy->one_by_one) == 0) {
+        const uint64_t now_ns = dynsel_traced_clock(&policy->policy);
+        dynsel_word_store_relaxed(&resource->is.drained_at,
+                                  (uint32_t)(now_ns >> DYNSEL_FINISH_TICK_SHIFT));
+        dynsel_word_store_relaxed(&policy->window.drained_at,
+                                  (uint32_t)(now_ns >> DYNSEL_FINISH_UNIT_SHIFT));
     }
 }
 
@@ -456,6 +458,19 @@ static dynsel_status add_resource(dynsel_policy *base, uint32_t index)
     dynsel_finish_assume((dynsel_earliest_finish_policy *)base, index);
     return DYNSEL_OK;
 }
+
+static void resource_came_or_went(dynsel_policy *base, uint32_t index)
+{
+    (void)index;
+    dynsel_finish_forget_ways((dynsel_earliest_finish_policy *)base);
+}
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static bool is_settled(const dynsel_policy *base)
+{
+    return dynsel_finish_way_now((const dynsel_earliest_finish_policy *)base) != 0;
+}
 #endif
 
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finish"),
@@ -467,8 +482,11 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finis
                                       .report = report,
 #if CONFIG_DYNSEL_RESOURCE_SETS
                                       .add_resource = add_resource,
+                                      .resource_added = resource_came_or_went,
+                                      .resource_removed = resource_came_or_went,
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+                                      .is_settled = is_settled,
                                       .weighs_data = true,
                                       .predicts_ends = true,
 #endif
@@ -493,6 +511,11 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->processors.value = 1;
         policy->host_share.value = DYNSEL_FINISH_ALL_PROCESSORS;
         policy->feeds_devices.value = 0;
+        policy->way.value = 0;
+        policy->tries_from.value = 0;
+        policy->mostly.value = 0;
+        (void)__builtin_memset(&policy->window, 0, sizeof policy->window);
+        (void)__builtin_memset(policy->ways, 0, sizeof policy->ways);
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);
         (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);

@@ -6,7 +6,6 @@
 #include "policies/earliest_finish_sight.h"
 
 enum {
-    ONE_BY_ONE = 4,                     /* submits in a row that found nothing in flight */
     WORTH_MARGIN = 2 * DYNSEL_LOG2_ONE, /* 4 times */
     WORTH_FADES = 8,                    /* for each choice: by a power of two in 32 of them */
     LEAST_TIMES = 100, /* what timing takes, work must take in the meantime: at most 1 percent */
@@ -15,6 +14,7 @@ enum {
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
     STARTS_BITS = 2,  /* the start of one run in 4 is timed */
+    ALONE_RARITY = 2, /* where one resource gets all work, one run in 64 is timed, and no start */
     USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
     USUAL_WEIGHT = 8, /* which counts so much */
     HOME_MARGIN = 8   /* another home takes less than seven eighths of the time */
@@ -113,8 +113,7 @@ static void weigh_worth(dynsel_finish_sight *s)
 static bool may_block(const dynsel_finish_sight *s, uint64_t run_ns)
 {
     return s->best == DYNSEL_FINISH_NO_RESOURCE || run_ns <= dynsel_sight_submit_ns(s, s->best) ||
-           run_ns <= s->shortest_queue_ns ||
-           dynsel_word_load_relaxed(&s->policy->one_by_one) >= ONE_BY_ONE;
+           run_ns <= s->shortest_queue_ns || dynsel_finish_is_one_by_one(s->policy);
 }
 
 /* A first time is no estimate, but no more than it is needed: so the resource may be the best. */
@@ -142,6 +141,7 @@ static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool
         run_ns = dynsel_sight_known_run_ns(s, index, even_first);
     }
     s->unknown += run_ns == 0 ? 1 : 0;
+    s->known_ns[index] = run_ns;
     return run_ns;
 }
 
@@ -197,6 +197,7 @@ static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
 
 static void look_at_all(dynsel_finish_sight *s, bool even_first)
 {
+    s->looked = true;
     s->unknown = 0;
     s->best = DYNSEL_FINISH_NO_RESOURCE;
     s->best_cost_ns = UINT64_MAX;
@@ -270,7 +271,7 @@ static uint32_t timed_bits(const dynsel_finish_sight *s, uint32_t index, uint64_
 
 /* Decides whether the run is timed. */
 static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
-                   dynsel_selection *selection)
+                   dynsel_reason reason, dynsel_selection *selection)
 {
     const dynsel_finish_times *times = &s->kinds->own->resources[index];
     if (dynsel_word_load_relaxed(&times->samples) < DYNSEL_FINISH_ROBUST) {
@@ -282,13 +283,14 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
         return;
     }
     const uint32_t runs = dynsel_word_load_relaxed(&times->runs);
-    const uint32_t bits = timed_bits(s, index, run_ns);
+    const bool is_alone = reason == DYNSEL_REASON_FASTEST_ALONE;
+    const uint32_t bits = timed_bits(s, index, run_ns) + (is_alone ? ALONE_RARITY : 0u);
     if (is_turn(runs, bits)) {
         selection->wants |= DYNSEL_TASK_TIME;
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
         return;
     }
-    if (is_turn(runs, STARTS_BITS)) {
+    if (!is_alone && is_turn(runs, STARTS_BITS)) {
         selection->wants |= DYNSEL_TASK_START_TIME; /* which timing makes longer */
     }
 }
@@ -381,6 +383,10 @@ static choice choose(dynsel_finish_sight *s)
         return (choice){.index = only,
                         .reason = dynsel_policy_reason_of_only(&s->policy->policy, only, s->task)};
     }
+    choice alone = {.reason = DYNSEL_REASON_FASTEST_ALONE};
+    if (dynsel_sight_runs_alone(s, &alone.index, &alone.run_ns)) {
+        return alone;
+    }
     look_at_all(s, false);
     if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->unknown != 0) {
         look_at_all(s, true);
@@ -423,13 +429,13 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
         selection->notes[0] |= (uint32_t)part << DYNSEL_FINISH_NOTE_COPIES_SHIFT;
     }
     selection->notes[0] |= made->trial;
-    if (s->is_idle && dynsel_word_load_relaxed(&s->policy->one_by_one) >= ONE_BY_ONE) {
+    if (s->is_idle && dynsel_finish_is_one_by_one(s->policy)) {
         selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
     }
     if (made->trial != 0) {
         selection->wants |= DYNSEL_TASK_TIME;
     } else {
-        sample(s, made->index, made->run_ns, selection);
+        sample(s, made->index, made->run_ns, made->reason, selection);
     }
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     selection->wants |= s->task->requirement_count != 0 ? DYNSEL_TASK_READBACK_TIME : 0;
@@ -532,6 +538,8 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     } while (selection->claims != 0 &&
              !enter_queue(&policy->states[selection->index], s.now, s.ready, selection->notes[2]));
     if (selection->claims != 0) {
+        dynsel_finish_measure(&s, selection->index, made.run_ns,
+                              made.trial == DYNSEL_FINISH_NOTE_FIRST_TRIAL);
         dynsel_finish_expect(&s, selection->index, made.run_ns);
         learn_submit(policy, selection->index, s.now, s.is_idle);
         note_if_alone(policy, s.is_idle);

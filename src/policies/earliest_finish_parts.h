@@ -3,7 +3,8 @@
  * The parts of earliest_finish: the table of kinds of task (earliest_finish_table.c), the run times
  * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), what
  * a choice sees (earliest_finish_sight.c), trial runs (earliest_finish_trials.c), the work expected
- * of data (earliest_finish_expected.c), and the choice (earliest_finish_choice.c).
+ * of data (earliest_finish_expected.c), whether one resource alone is faster
+ * (earliest_finish_alone.c), and the choice (earliest_finish_choice.c).
  *
  * The choice reads only words, without a lock; a time that changes meanwhile makes it worse, never
  * wrong. Reports change times under the lock of the kind, and counts, credit and speeds without it:
@@ -29,6 +30,7 @@ enum {
     DYNSEL_FINISH_MOST_SAMPLES = 255,
     DYNSEL_FINISH_TIMED_BITS = 4,     /* one run in 16 is timed */
     DYNSEL_FINISH_EARNED_SHARE = 20,  /* the 20th part of a run's time: 5 percent */
+    DYNSEL_FINISH_ONE_BY_ONE = 4,     /* submits in a row that found nothing in flight */
     DYNSEL_FINISH_ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
     DYNSEL_FINISH_ROBUST = 4,         /* the median is of three that count */
     DYNSEL_FINISH_GROUP_ITEMS = 64    /* of a work-group, which one processor does */
@@ -36,6 +38,10 @@ enum {
 
 /* Longer times count as this. Several of them fit into 64 bits together. */
 #define DYNSEL_FINISH_LONGEST_NS ((uint64_t)1 << 46)
+
+/* The speed of the program is measured in units of 16 ns. No run counts as longer than 1 s there. */
+enum { DYNSEL_FINISH_UNIT_SHIFT = 4 };
+#define DYNSEL_FINISH_LONGEST_UNITS_NS ((uint64_t)1 << 30)
 
 /* The longest time in ticks, of what may be compared on a clock that wraps. */
 #define DYNSEL_FINISH_MOST_TICKS ((uint32_t)1 << 30)
@@ -90,6 +96,18 @@ typedef enum dynsel_finish_place {
 
 /* More than this, or not known: all of the host's. */
 #define DYNSEL_FINISH_MOST_PROCESSORS ((uint32_t)1 << 10)
+
+/* Whether the program has one piece of work in flight at a time. */
+static inline bool dynsel_finish_is_one_by_one(const dynsel_earliest_finish_policy *policy)
+{
+    return dynsel_word_load_relaxed(&policy->one_by_one) >= DYNSEL_FINISH_ONE_BY_ONE;
+}
+
+/* The way in which work is shared now, see earliest_finish_alone.c; 0: among all resources. */
+static inline uint32_t dynsel_finish_way_now(const dynsel_earliest_finish_policy *policy)
+{
+    return dynsel_finish_is_one_by_one(policy) ? 0 : dynsel_word_load_relaxed(&policy->way);
+}
 
 /* Of the processors of the host, how many a resource keeps busy while it works; 0: none. */
 static inline uint32_t dynsel_finish_processors(const dynsel_finish_resource *resource,
@@ -303,6 +321,14 @@ void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t tick
  * queue of the resource then. */
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
                                    const dynsel_finish_kinds *kinds, dynsel_selection *selection);
+
+#if CONFIG_DYNSEL_RESOURCE_SETS
+/* A resource came or went: how fast the work was says nothing any more. */
+void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy);
+#endif
+
+/* Counts a copy of results back in the window in which the speed of the program is measured. */
+void dynsel_finish_measure_readback(dynsel_earliest_finish_policy *policy, uint64_t readback_ns);
 
 /* Enters a run into the queue of its resource, where the choice did not. speed: that of the
  * resource for the kind, compared with the fastest: not more than 0, in 256ths of a power of two.

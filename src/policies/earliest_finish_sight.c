@@ -51,6 +51,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->exchange_ns = 0;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
     s->least_bytes = UINT64_MAX;
+    s->looked = false;
     s->counts_expected = false;
     s->looks_ahead = false;
     s->source_ticks = 0;
@@ -86,6 +87,7 @@ static void look_at_queues(dynsel_finish_sight *s)
     const dynsel_earliest_finish_policy *policy = s->policy;
     uint64_t host_ticks = 0;
     s->is_idle = true;
+    s->unfinished = 0;
     s->on_all_ns = 0;
     s->on_part_ns = 0;
     s->busy_parts = 0;
@@ -104,6 +106,7 @@ static void look_at_queues(dynsel_finish_sight *s)
             s->queue_ticks[i] =
                 s->ready == 0 ? ticks
                               : dynsel_sight_begin_ticks(free_at, unfinished, s->now, s->ready);
+            s->unfinished += unfinished;
             s->is_idle = false;
         }
     }

@@ -54,6 +54,7 @@ typedef struct dynsel_finish_sight {
     bool looks_ahead;      /* there are further uses, or the expected work counts */
     bool counts_expected;  /* the expected work of resources counts */
     bool is_idle;          /* no resource has unfinished work */
+    uint32_t unfinished;   /* the unfinished work of all, in ticks */
     uint64_t host_ns;      /* until all processors of the host would be done with what is queued, if
                               all worked on it; 0: nothing is */
     uint64_t on_all_ns;    /* the longest queue of the resources that are all of them */
@@ -68,6 +69,8 @@ typedef struct dynsel_finish_sight {
     const dynsel_selection *selection; /* for the trace */
 #endif
     uint32_t queue_ticks[CONFIG_DYNSEL_MAX_RESOURCES]; /* until each begins what comes next */
+    bool looked; /* at all resources: known_ns says something */
+    uint64_t known_ns[CONFIG_DYNSEL_MAX_RESOURCES]; /* the run on each candidate; 0: not known */
 } dynsel_finish_sight;
 
 static inline bool dynsel_sight_is_candidate(const dynsel_finish_sight *s, uint32_t index)
@@ -215,6 +218,15 @@ static inline uint64_t dynsel_sight_ahead_ns(const dynsel_finish_sight *s, uint3
 {
     return DYNSEL_LIKELY(!s->looks_ahead) ? 0 : dynsel_sight_later_ns(s, index, run_ns);
 }
+
+/* Whether one resource gets all work now, and this task, too. index, run_ns: out, where and for how
+ * long it is known to run. See earliest_finish_alone.c. */
+bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint64_t *run_ns);
+
+/* The task will run on a resource: counts it in the window in which the speed of the program is
+ * measured. run_ns: the predicted run; 0: not known. is_first: a first trial run. */
+void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
+                           bool is_first);
 
 /* The task will run on a resource: from now on its further updates are expected there. run_ns: the
  * predicted run; 0: not known. See earliest_finish_expected.c. */

@@ -91,6 +91,8 @@ static void fill_in(dynsel_finish_kind *entry, const dynsel_task *task, dynsel_t
     dynsel_word_store_relaxed(&entry->earned, 0);
     dynsel_word_store_relaxed(&entry->runs, 0);
     dynsel_word_store_relaxed(&entry->root, 0);
+    dynsel_word_store_relaxed(&entry->work, 0);
+    dynsel_word_store_relaxed(&entry->work_amount, 0);
     dynsel_word_store_relaxed(&entry->used, 0);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
         forget(&entry->resources[i]);

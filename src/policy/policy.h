@@ -45,6 +45,14 @@ dynsel_status dynsel_policy_take_any(dynsel_policy *policy, uint32_t index);
 #define DYNSEL_LEAVES_OUT_CALLER
 #endif
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Whether it chooses without looking at data and at what has ended. */
+static inline bool dynsel_policy_is_settled(const dynsel_policy *policy)
+{
+    return policy->ops->is_settled != NULL && policy->ops->is_settled(policy);
+}
+#endif
+
 /* dynsel_policy_init() for the library's own: `offset` must be in the table. */
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                     const dynsel_options *options, size_t offset);

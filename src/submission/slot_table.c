@@ -33,7 +33,8 @@ void dynsel_in_flight_look_at(dynsel_policy *policy)
         return;
     }
     if (policy->ops->predicts_ends) {
-        for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
+        const uint32_t count = dynsel_policy_is_settled(policy) ? 0 : dynsel_policy_count(policy);
+        for (uint32_t i = 0; i < count; i++) {
             dynsel_queue_look(&policy->queues[i], policy->resources[i].backend);
         }
         return;

@@ -27,6 +27,7 @@ static sight seen;          /* by either */
 static uint32_t chosen;     /* the resource that they choose */
 static uint64_t ends_ns;    /* what the scout predicts; 0: nothing */
 static uint64_t expects_ns; /* the same */
+static bool settled;        /* the scout gives all work to one resource */
 static int32_t numbers[ELEMENTS];
 static int32_t others[ELEMENTS];
 static dynsel_buffer a;
@@ -50,10 +51,17 @@ static dynsel_status look(dynsel_policy *policy, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
+static bool is_settled(const dynsel_policy *policy)
+{
+    (void)policy;
+    return settled;
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    static const dynsel_policy_ops ops = {.name = "scout", .try_select = look, .weighs_data = true};
+    static const dynsel_policy_ops ops = {
+        .name = "scout", .try_select = look, .weighs_data = true, .is_settled = is_settled};
     static const dynsel_policy_ops blind_ops = {.name = "blind", .try_select = look};
     places_begin(false);
     const dynsel_resource resources[RESOURCES] = {simulated_resource(&sim, FIRST),
@@ -64,6 +72,7 @@ static int set_up(void **state)
     chosen = ON_HOST;
     ends_ns = 0;
     expects_ns = 0;
+    settled = false;
     assert_status(DYNSEL_OK, dynsel_policy_init(&scout, &ops, &options));
     assert_status(DYNSEL_OK, dynsel_policy_init(&blind, &blind_ops, &options));
     a = new_buffer(numbers);
@@ -480,6 +489,25 @@ static void policy_that_does_not_weigh_data_sees_none(void **state)
     assert_int_equal(0, seen.amount);
 }
 
+/* What the policy said of an earlier end does not stay. */
+static void settled_policy_sees_no_data(void **state)
+{
+    (void)state;
+    ends_ns = 4711;
+    submit_to(FIRST, add_to(a, 1));
+    assert_true(seen.has_data);
+    settled = true;
+    submit_to(FIRST, add_to(a, 1));
+    assert_false(seen.has_data);
+    assert_int_equal(ELEMENTS, seen.amount);
+    settled = false;
+    submit_to(FIRST, add_to(a, 1));
+    assert_true(seen.has_data);
+    assert_int_equal(0, seen.data.ready_ns);
+    all_is_over();
+    assert_int_equal(3, seen.choices);
+}
+
 /*
  * Amounts and ids.
  */
@@ -660,6 +688,7 @@ int main(void)
         TEST_PLACES(copies_from_some_devices_move_beside_work),
         TEST_PLACES(new_buffer_has_no_past),
         TEST_PLACES(policy_that_does_not_weigh_data_sees_none),
+        TEST_PLACES(settled_policy_sees_no_data),
         TEST_PLACES(amount_is_what_command_does),
         TEST_PLACES(amount_that_is_set_counts),
         TEST_PLACES(wrong_calls_of_set_amount_are_refused),

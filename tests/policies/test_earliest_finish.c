@@ -575,7 +575,7 @@ static void trials_that_fail_end(void **state)
 static void reasons_tell_why(void **state)
 {
     (void)state;
-    unsigned reasons[DYNSEL_REASON_EARLIEST_FINISH + 1] = {0};
+    unsigned reasons[DYNSEL_REASON_FASTEST_ALONE + 1] = {0};
     assert_int_equal(choose(&task).reason, DYNSEL_REASON_PROFILING);
     takes_ns[0] = 20 * US;
     for (int i = 0; i < 300; i++) {
@@ -585,7 +585,8 @@ static void reasons_tell_why(void **state)
     assert_true(reasons[DYNSEL_REASON_EARLIEST_FINISH] > 200);
     assert_true(reasons[DYNSEL_REASON_EXPLORING] >= 2);
     assert_int_equal(300, reasons[DYNSEL_REASON_EARLIEST_FINISH] +
-                              reasons[DYNSEL_REASON_EXPLORING] + reasons[DYNSEL_REASON_PROFILING]);
+                              reasons[DYNSEL_REASON_EXPLORING] + reasons[DYNSEL_REASON_PROFILING] +
+                              reasons[DYNSEL_REASON_FASTEST_ALONE]);
     assert_true(!CONFIG_DYNSEL_STATUS_NAMES ||
                 text_contains(dynsel_reason_text(DYNSEL_REASON_EARLIEST_FINISH), "finish first"));
 }

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether one resource alone is faster than all together. Costs that nobody can predict decide
+ * that for short work: what drivers take of the program's processor, and how long the system lets
+ * their threads wait for one. So the program's own speed is measured, in windows of some work, and
+ * a resource that should be faster alone gets all work for a window now and then. The faster way
+ * stays.
+ */
+#include "policies/earliest_finish_sight.h"
+
+enum {
+    FEW_PIECES = 32,      /* a window ends where the program comes back after so many, */
+    LEAST_PIECES = 8,     /* or after so many */
+    FEW_UNITS = 1 << 16,  /* in 1 ms; */
+    MOST_WIDTH = 5,       /* up to 32 times as many where windows differ */
+    WIDER_SHARE = 4,      /* by a fourth; */
+    FLOW_PIECES = 4096,   /* a program that has not paused for so many may not pause at all: */
+    MANY_PIECES = 256,    /* a window ends after so many */
+    MANY_UNITS = 1 << 17, /* in 2 ms, of which less than an eighth is in flight in addition, */
+    GROWTH_SHARE = 8,
+    LONG_UNITS = 1 << 27, /* or, with such programs and others, after 2 s */
+    PAUSE_UNITS = 1 << 8, /* 4 us: the program did something else meanwhile */
+    LEAD = 64,            /* pieces that count in none: the last way's work is in flight */
+    LEARNING = 3,         /* windows in which some resources are waited for */
+    RATE_ONE = 1024,      /* the rate of work that takes as long as it was measured to be */
+    MOST_RATE = INT32_MAX,
+    FIRST_PAUSE = 8,  /* windows until a way is tried again, */
+    MOST_PAUSE = 512, /* at most */
+    LOSS_SHARE = 32,  /* a try that takes as long as two windows is made once in so many */
+    GAIN_SHARE = 8,   /* a resource is tried if it should take less than 7 / 8 of the time, */
+    DOUBT_SHARE = 2,  /* or than half of it, if another one gets all work, */
+    MARGIN_SHARE = 20 /* and taken if it is better by 1 / 20 */
+};
+
+/* A resource that gets this part of the work anyway is tried if it should take less than 31 / 32 of
+ * the time, and taken if it is not worse by that: a choice among several takes longer. */
+enum { MOSTLY = 15, OF_MOSTLY = 16, NEARLY_SHARE = 32 };
+
+/* Of the clock in units of 16 ns, which wraps after 68 s. */
+static uint32_t units(uint64_t ns)
+{
+    return (uint32_t)(ns >> DYNSEL_FINISH_UNIT_SHIFT);
+}
+
+/* Counts of threads that choose at the same time may be lost; a window is measured wrong then. */
+static void add(dynsel_word *word, uint32_t more)
+{
+    const uint32_t before = dynsel_word_load_relaxed(word);
+    dynsel_word_store_relaxed(word, more < UINT32_MAX - before ? before + more : UINT32_MAX);
+}
+
+/* Of a point; of the amount 0 as of 1. */
+static uint64_t amount_at(uint32_t compact)
+{
+    return compact > 1 ? dynsel_expand(compact - 1) : 1;
+}
+
+/* How much work it is: the run that was first known of its kind, in proportion to the amount. Later
+ * times of the kind depend on what else runs. 0: none is known. */
+static uint32_t work_of(const dynsel_finish_sight *s, uint64_t run_ns)
+{
+    dynsel_finish_kind *const kind = s->kinds->own;
+    const uint32_t work = dynsel_word_load_relaxed(&kind->work);
+    const uint32_t amount = dynsel_word_load_relaxed(&kind->work_amount);
+    if (work == 0 && run_ns != 0) {
+        const uint32_t first = units(dynsel_finish_lower(run_ns, DYNSEL_FINISH_LONGEST_UNITS_NS));
+        dynsel_word_store_relaxed(&kind->work_amount, s->amount);
+        dynsel_word_store_relaxed(&kind->work, first + 1);
+        return first + 1;
+    }
+    return amount == s->amount ? work
+                               : (uint32_t)dynsel_in_proportion(work, amount_at(s->amount),
+                                                                amount_at(amount), LONG_UNITS);
+}
+
+/*
+ * The ways: 0 shares the work among all resources, each other one gives all of it to the resource
+ * before.
+ */
+
+enum { TOGETHER = 0 };
+
+static uint32_t rate_of(const dynsel_earliest_finish_policy *policy, uint32_t way)
+{
+    return dynsel_word_load_relaxed(&policy->ways[way].rate);
+}
+
+/* Where the windows of a program differ, they are made wider. */
+static void learn_rate(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t rate)
+{
+    const uint32_t before = rate_of(policy, way);
+    const uint32_t apart = rate > before ? rate - before : before - rate;
+    const uint32_t width = dynsel_word_load_relaxed(&policy->window.width);
+    if (before != 0 && apart > before / WIDER_SHARE && width < MOST_WIDTH) {
+        dynsel_word_store_relaxed(&policy->window.width, width + 1);
+    }
+    dynsel_word_store_relaxed(&policy->ways[way].rate,
+                              before == 0 ? rate : before / 2 + (rate + 1) / 2);
+}
+
+/* Whether the choice gives nearly all work to the resource of a way anyway. */
+static bool is_nearly(const dynsel_earliest_finish_policy *policy, uint32_t way)
+{
+    return way != TOGETHER && dynsel_word_load_relaxed(&policy->mostly) == way;
+}
+
+/* Whether a way that is tried is better than the one before. */
+static bool is_better(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t before)
+{
+    const uint64_t rate = rate_of(policy, way);
+    const uint64_t rate_before = rate_of(policy, before);
+    if (before == TOGETHER && is_nearly(policy, way)) {
+        return rate + rate / NEARLY_SHARE >= rate_before;
+    }
+    return rate > rate_before + rate_before / MARGIN_SHARE;
+}
+
+/* A way was slower than another: it is tried again after twice as many windows as last time, and
+ * after more if it lost much. What is predicted of like resources is as wrong. */
+static void rest(dynsel_earliest_finish_policy *policy, uint32_t slower, uint32_t better)
+{
+    dynsel_finish_way *const way = &policy->ways[slower];
+    const uint32_t pause = dynsel_word_load_relaxed(&way->pause);
+    const uint32_t rate = rate_of(policy, slower);
+    const uint32_t next = pause == 0 ? FIRST_PAUSE : pause < MOST_PAUSE ? 2 * pause : MOST_PAUSE;
+    const uint64_t times = (uint64_t)rate_of(policy, better) * LOSS_SHARE / (rate != 0 ? rate : 1);
+    const uint64_t lost = times > LOSS_SHARE ? times - LOSS_SHARE : 0;
+    const uint32_t windows = lost > next ? (uint32_t)dynsel_finish_lower(lost, MOST_PAUSE) : next;
+    dynsel_word_store_relaxed(&way->pause, next);
+    dynsel_word_store_relaxed(&way->rest, windows);
+    for (uint32_t i = 1; slower != TOGETHER && i <= dynsel_policy_count(&policy->policy); i++) {
+        const bool is_like = dynsel_word_load_relaxed(&policy->states[i - 1].is.place) ==
+                             dynsel_word_load_relaxed(&policy->states[slower - 1].is.place);
+        if (is_like && i != better) {
+            dynsel_word_store_relaxed(&policy->ways[i].rest, windows);
+        }
+    }
+}
+
+static void go(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t from)
+{
+    dynsel_word_store_relaxed(&policy->tries_from, from);
+    dynsel_word_store_relaxed(&policy->way, way);
+}
+
+/* A window with all resources is over: what each could do alone. Returns whether that is known of
+ * all. */
+static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t work)
+{
+    uint32_t mostly = TOGETHER;
+    bool all_known = true;
+    for (uint32_t i = 1; i <= dynsel_policy_count(&policy->policy); i++) {
+        dynsel_finish_way *const way = &policy->ways[i];
+        const uint64_t needs = dynsel_word_load_relaxed(&way->needs);
+        const uint64_t rate = work * RATE_ONE / (needs != 0 ? needs : 1);
+        dynsel_word_store_relaxed(
+            &way->could, needs != UINT32_MAX ? (uint32_t)dynsel_finish_lower(rate, MOST_RATE) : 0);
+        all_known = all_known && needs != UINT32_MAX;
+        if ((uint64_t)dynsel_word_load_relaxed(&way->given) * OF_MOSTLY >= work * MOSTLY) {
+            mostly = i;
+        }
+    }
+    dynsel_word_store_relaxed(&policy->mostly, mostly);
+    return all_known;
+}
+
+/* The way that is tried next, with the present one if none: that of all resources when it has
+ * rested, else that of a resource that should be much faster alone. */
+static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
+{
+    uint32_t found = now;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i <= dynsel_policy_count(&policy->policy); i++) {
+        dynsel_finish_way *const way = &policy->ways[i];
+        const uint32_t left = dynsel_word_load_relaxed(&way->rest);
+        const uint32_t could = i == TOGETHER ? MOST_RATE : dynsel_word_load_relaxed(&way->could);
+        const uint32_t gain = now != TOGETHER        ? DOUBT_SHARE
+                              : is_nearly(policy, i) ? NEARLY_SHARE
+                                                     : GAIN_SHARE;
+        if (left != 0) {
+            dynsel_word_store_relaxed(&way->rest, left - 1);
+        } else if (i != now && could > most && could - could / gain > rate_of(policy, now)) {
+            most = could;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* A window is over whose rate is learned: the way of the next one. */
+static void choose_way(dynsel_earliest_finish_policy *policy, uint32_t way)
+{
+    const uint32_t from = dynsel_word_load_relaxed(&policy->tries_from);
+    if (from != 0 && is_better(policy, way, from - 1)) {
+        rest(policy, from - 1, way);
+        go(policy, way, 0);
+    } else if (from != 0) {
+        rest(policy, way, from - 1);
+        go(policy, from - 1, 0);
+    } else {
+        const uint32_t next = next_way(policy, way);
+        go(policy, next, next != way ? way + 1 : 0);
+    }
+}
+
+/*
+ * The window.
+ */
+
+static void begin_window(dynsel_earliest_finish_policy *policy)
+{
+    dynsel_finish_window *const window = &policy->window;
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        dynsel_word_store_relaxed(&policy->ways[i + 1].needs, 0);
+        dynsel_word_store_relaxed(&policy->ways[i + 1].given, 0);
+    }
+    dynsel_word_store_relaxed(&window->pieces, 0);
+    dynsel_word_store_relaxed(&window->learns, 0);
+    dynsel_word_store_relaxed(&window->work, 0);
+    dynsel_word_store_relaxed(&window->took, 0);
+    dynsel_word_store_relaxed(&window->ticks, 0);
+}
+
+/* The first windows of a program are not its speed yet; and resources that its kinds have not run
+ * get some more for their first runs. */
+static bool has_learned(dynsel_finish_window *window, bool all_known)
+{
+    const uint32_t learned = dynsel_word_load_relaxed(&window->learned);
+    dynsel_word_store_relaxed(&window->learned, learned + (learned < LEARNING ? 1 : 0));
+    return learned >= (all_known ? 1u : (uint32_t)LEARNING);
+}
+
+static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
+{
+    dynsel_finish_window *const window = &policy->window;
+    const uint32_t way = dynsel_word_load_relaxed(&policy->way);
+    const uint64_t work = dynsel_word_load_relaxed(&window->work);
+    const uint32_t took = dynsel_word_load_relaxed(&window->took);
+    if (took == 0) {
+        /* the clock stands */
+    } else if (dynsel_word_load_relaxed(&window->learns) == 0) {
+        const uint64_t rate = work * RATE_ONE / took;
+        learn_rate(policy, way, (uint32_t)dynsel_finish_lower(rate + 1, MOST_RATE));
+        if (way != TOGETHER || has_learned(window, note_what_could_be(policy, work))) {
+            choose_way(policy, way);
+        }
+    } else {
+        go(policy, TOGETHER, 0); /* kinds that a resource has never run are learned first */
+    }
+    const bool is_other = dynsel_word_load_relaxed(&policy->way) != way;
+    dynsel_word_store_relaxed(&window->lead, is_other && !is_idle ? LEAD : 0);
+    begin_window(policy);
+}
+
+/* How long something was in flight. What the program does afterwards does not count, unless it has
+ * one piece in flight at a time: then nobody noted when that ended. */
+static uint32_t busy_until(const dynsel_finish_window *window, uint32_t now)
+{
+    const uint32_t began = dynsel_word_load_relaxed(&window->began);
+    const uint32_t busy = dynsel_word_load_relaxed(&window->drained_at) - began;
+    return busy < now - began ? busy : now - began;
+}
+
+/* Results that are copied back while nothing is in flight count, too. */
+void dynsel_finish_measure_readback(dynsel_earliest_finish_policy *policy, uint64_t readback_ns)
+{
+    uint32_t unfinished = dynsel_word_load_relaxed(&policy->one_by_one);
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        unfinished |= dynsel_word_load_relaxed(&policy->states[i].is.unfinished);
+    }
+    if (unfinished == 0) {
+        add(&policy->window.took, units(readback_ns));
+    }
+}
+
+/* Whether about as much work is in flight as when it began: the program waits for what it submits.
+ */
+static bool is_steady(const dynsel_finish_window *window, const dynsel_finish_sight *s)
+{
+    const uint64_t before = dynsel_word_load_relaxed(&window->backlog);
+    const uint64_t share = dynsel_word_load_relaxed(&window->ticks) / GROWTH_SHARE;
+    return s->unfinished <= before + share && before <= s->unfinished + share;
+}
+
+static bool is_wide_enough(const dynsel_finish_window *window)
+{
+    const uint32_t width = dynsel_word_load_relaxed(&window->width);
+    const uint32_t pieces = dynsel_word_load_relaxed(&window->pieces) >> width;
+    const uint32_t took = dynsel_word_load_relaxed(&window->took) >> width;
+    return pieces >= FEW_PIECES || (pieces >= LEAST_PIECES && took >= FEW_UNITS);
+}
+
+static void begin(dynsel_finish_window *window, const dynsel_finish_sight *s)
+{
+    dynsel_word_store_relaxed(&window->began, units(s->now_ns));
+    if (dynsel_word_load_relaxed(&window->ticks) == 0) {
+        dynsel_word_store_relaxed(&window->backlog, s->unfinished);
+    }
+}
+
+/* Whether the program comes back after a pause, such as one in which it looks at results. A device
+ * that is faster than the program is idle, too, but its next work comes at once. */
+static bool comes_back(const dynsel_finish_sight *s)
+{
+    const dynsel_earliest_finish_policy *const policy = s->policy;
+    const uint32_t drained_at = dynsel_word_load_relaxed(&policy->window.drained_at);
+    return s->is_idle && (dynsel_word_load_relaxed(&policy->one_by_one) != 0 ||
+                          units(s->now_ns) - drained_at >= PAUSE_UNITS);
+}
+
+/* Ends the window in time. False: what is submitted now is in none. */
+static bool look_at_window(const dynsel_finish_sight *s)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    dynsel_finish_window *const window = &policy->window;
+    const uint32_t now = units(s->now_ns);
+    const bool is_idle = comes_back(s);
+    const uint32_t pieces = dynsel_word_load_relaxed(&window->pieces);
+    const uint32_t lead = dynsel_word_load_relaxed(&window->lead);
+    if (lead != 0) {
+        dynsel_word_store_relaxed(&window->lead, is_idle ? 0 : lead - 1);
+        begin_window(policy);
+        begin(window, s);
+        return is_idle || lead == 1;
+    }
+    if (is_idle) {
+        dynsel_word_store_relaxed(&window->flow, 0);
+        if (pieces != 0) {
+            add(&window->took, busy_until(window, now));
+        }
+        begin(window, s);
+        if (is_wide_enough(window)) {
+            end_window(policy, true);
+        }
+        return true;
+    }
+    const uint32_t since = now - dynsel_word_load_relaxed(&window->began);
+    const uint64_t took = (uint64_t)dynsel_word_load_relaxed(&window->took) + since;
+    const bool flows = dynsel_word_load_relaxed(&window->flow) >= FLOW_PIECES;
+    if (((flows && pieces >= MANY_PIECES && took >= MANY_UNITS) ||
+         (pieces >= LEAST_PIECES && took >= LONG_UNITS)) &&
+        is_steady(window, s)) {
+        add(&window->took, since);
+        end_window(policy, false);
+        begin(window, s);
+        return dynsel_word_load_relaxed(&window->lead) == 0;
+    }
+    return true;
+}
+
+/* What a piece takes at least on a resource that gets nothing else: its run, or what the program
+ * spends on it. */
+static uint64_t least_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const uint64_t program_ns = dynsel_sight_later_of(dynsel_finish_start_ns(s->policy, index),
+                                                      dynsel_sight_submit_ns(s, index));
+    return dynsel_sight_later_of(s->known_ns[index], program_ns);
+}
+
+#if CONFIG_DYNSEL_RESOURCE_SETS
+void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
+{
+    dynsel_finish_window *const window = &policy->window;
+    go(policy, TOGETHER, 0);
+    for (uint32_t i = 0; i <= CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        dynsel_finish_way *const way = &policy->ways[i];
+        dynsel_word_store_relaxed(&way->rate, 0);
+        dynsel_word_store_relaxed(&way->rest, 0);
+        dynsel_word_store_relaxed(&way->pause, 0);
+        dynsel_word_store_relaxed(&way->could, 0);
+    }
+    dynsel_word_store_relaxed(&policy->mostly, TOGETHER);
+    dynsel_word_store_relaxed(&window->learned, 0);
+    dynsel_word_store_relaxed(&window->lead, LEAD);
+    begin_window(policy);
+}
+#endif
+
+void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
+                           bool is_first)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    dynsel_finish_window *const window = &policy->window;
+    if (dynsel_finish_is_one_by_one(policy)) {
+        dynsel_word_store_relaxed(&window->lead, LEAD);
+        return;
+    }
+    const bool counts = look_at_window(s);
+    add(&window->flow, 1);
+    if (!counts) {
+        return;
+    }
+    if (s->kinds->own == NULL) {
+        return;
+    }
+    const uint32_t work = work_of(s, run_ns);
+    add(&window->pieces, 1);
+    add(&window->work, work);
+    add(&window->ticks, dynsel_finish_ticks(run_ns));
+    if (work == 0 || (is_first && dynsel_sight_compiles(s, index))) {
+        dynsel_word_store_relaxed(&window->learns, 1);
+    }
+    if (dynsel_word_load_relaxed(&policy->way) != TOGETHER) {
+        return;
+    }
+    add(&policy->ways[index + 1].given, work);
+    for (uint32_t i = 0; i < s->count && s->looked; i++) {
+        const bool can_run = dynsel_sight_is_candidate(s, i);
+        const bool is_known = !can_run || s->known_ns[i] != 0;
+        const uint64_t ns = can_run ? least_ns(s, i) : 0;
+        add(&policy->ways[i + 1].needs, is_known ? units(ns) : UINT32_MAX);
+    }
+}
+
+bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint64_t *run_ns)
+{
+    const uint32_t way = dynsel_finish_way_now(s->policy);
+    if (way == TOGETHER || !dynsel_sight_is_candidate(s, way - 1)) {
+        return false;
+    }
+    *index = way - 1;
+    *run_ns = dynsel_sight_known_run_ns(s, way - 1, false);
+    return *run_ns != 0;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Costs that no prediction knows: earliest_finish measures the program's speed, and gives all work
+ * to one resource where that is faster. */
+#include <dynsel/dynsel.h>
+#include <dynsel/simulator.h>
+
+#include <string.h>
+
+#include "test.h"
+
+enum {
+    THREAD,
+    PROCESSORS,
+    DEVICES,
+    PIECES = 64, /* in a pass */
+    KINDS = 2,
+    US = 1000,
+    THREAD_US = 20,
+    PROCESSORS_US = 14,
+    HIDDEN_US = 60
+};
+
+static dynsel_simulated_device devices[DEVICES];
+static dynsel_resource resources[DEVICES];
+static dynsel_earliest_finish_policy finisher;
+static uint64_t takes_us[DEVICES];  /* for an amount of 1 */
+static uint64_t hidden_us[DEVICES]; /* what a piece takes of the program in addition */
+static uint64_t amount;
+static uint64_t pause_us; /* what the program does between passes */
+
+static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)done;
+    const unsigned device = where->handle == resources[THREAD].handle ? THREAD : PROCESSORS;
+    dynsel_simulated_spend(takes_us[device] * *(const uint64_t *)args * US);
+    return DYNSEL_OK;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    dynsel_simulated_restart();
+    (void)memset(devices, 0, sizeof devices);
+    devices[THREAD] = (dynsel_simulated_device){.kind = DYNSEL_SIMULATED_THREAD,
+                                                .aspects = DYNSEL_ASPECT_BIT(host),
+                                                .submit_ns = 300,
+                                                .latency_ns = 1000};
+    devices[PROCESSORS] = (dynsel_simulated_device){
+        .aspects = DYNSEL_ASPECT_BIT(cpu), .submit_ns = 1000, .latency_ns = 1000};
+    for (unsigned i = 0; i < DEVICES; i++) {
+        resources[i] = dynsel_simulated_resource(&devices[i]);
+    }
+    takes_us[THREAD] = THREAD_US;
+    takes_us[PROCESSORS] = PROCESSORS_US;
+    hidden_us[THREAD] = 0;
+    hidden_us[PROCESSORS] = HIDDEN_US;
+    amount = 1;
+    pause_us = 50;
+    (void)memset(&finisher.policy, 0, sizeof finisher.policy);
+    const dynsel_options all = {.resources = resources, .count = DEVICES};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    return 0;
+}
+
+static void wait_for_all(void)
+{
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finisher.policy)));
+}
+
+/* A pass of a program that submits all pieces, waits for them, and does something else then. The
+ * hidden cost comes with three pieces of four, so that the shortest submits do not show it. Returns
+ * how long the work took. */
+static uint64_t pass(unsigned kinds)
+{
+    const uint64_t began_ns = dynsel_now_ns();
+    for (unsigned i = 0; i < PIECES; i++) {
+        const uint64_t before = devices[PROCESSORS].pieces;
+        const dynsel_task task = {
+            .function = run, .args = &amount, .id = 1 + i % kinds, .amount = amount};
+        assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
+        if (i % 4 != 0) {
+            dynsel_simulated_spend(
+                hidden_us[devices[PROCESSORS].pieces != before ? PROCESSORS : THREAD] * US);
+        }
+    }
+    wait_for_all();
+    const uint64_t took_ns = dynsel_now_ns() - began_ns;
+    dynsel_simulated_spend(pause_us * US);
+    return took_ns;
+}
+
+/* How many pieces of some passes a device gets. */
+static uint64_t pieces_of(unsigned device, unsigned passes, unsigned kinds)
+{
+    const uint64_t before = devices[device].pieces;
+    for (unsigned i = 0; i < passes; i++) {
+        (void)pass(kinds);
+    }
+    return devices[device].pieces - before;
+}
+
+static dynsel_reason next_reason(void)
+{
+    dynsel_selection selection = {0};
+    assert_status(
+        DYNSEL_OK,
+        dynsel_select(&finisher.policy,
+                      &(dynsel_task){.function = run, .args = &amount, .id = 1, .amount = 1},
+                      &selection));
+    return (dynsel_reason)selection.reason;
+}
+
+static void hidden_costs_show_in_speed(void **state)
+{
+    (void)state;
+    (void)pieces_of(THREAD, 12, KINDS);
+    /* all resources together are tried meanwhile, and given up again */
+    const uint64_t on_thread = pieces_of(THREAD, 100, KINDS);
+    const uint64_t took_ns = pass(KINDS);
+    print_message("%u of %u pieces on the thread, a pass takes %u us\n", (unsigned)on_thread,
+                  100 * PIECES, (unsigned)(took_ns / US));
+    assert_in_range(on_thread, 95 * PIECES, 100 * PIECES - 1);
+    /* the same with one resource alone, and the time until its end is seen */
+    const uint64_t alone_ns = (uint64_t)PIECES * THREAD_US * US;
+    assert_true(took_ns < alone_ns + alone_ns / 10);
+}
+
+static void reason_says_that_one_is_faster_alone(void **state)
+{
+    (void)state;
+    assert_int_not_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    (void)pieces_of(THREAD, 12, KINDS);
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    assert_true(!CONFIG_DYNSEL_STATUS_NAMES ||
+                strstr(dynsel_reason_text(DYNSEL_REASON_FASTEST_ALONE), "together") != NULL);
+}
+
+/* All resources together are tried again. */
+static void work_is_shared_again_when_that_pays(void **state)
+{
+    (void)state;
+    (void)pieces_of(THREAD, 12, KINDS);
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    hidden_us[PROCESSORS] = 0;
+    (void)pieces_of(THREAD, 200, KINDS);
+    assert_int_not_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    const uint64_t took_ns = pass(KINDS);
+    print_message("shared again, a pass takes %u us\n", (unsigned)(took_ns / US));
+    assert_true(took_ns * 3 / 2 < (uint64_t)PIECES * THREAD_US * US);
+}
+
+/* What it would take alone is more than what all take together: nothing is tried. */
+static void sharing_that_pays_is_never_given_up(void **state)
+{
+    (void)state;
+    hidden_us[PROCESSORS] = 0;
+    takes_us[PROCESSORS] = THREAD_US;
+    (void)pieces_of(THREAD, 10, KINDS); /* learns */
+    for (unsigned i = 0; i < 200; i++) {
+        const uint64_t on_thread = pieces_of(THREAD, 1, KINDS);
+        assert_in_range(on_thread, PIECES / 4, PIECES * 3 / 4);
+    }
+}
+
+/* A start there takes longer than a piece elsewhere. */
+static void resource_with_slow_starts_is_not_tried(void **state)
+{
+    (void)state;
+    devices[PROCESSORS].submit_ns = 3 * THREAD_US * US;
+    takes_us[PROCESSORS] = 2;
+    hidden_us[PROCESSORS] = 0;
+    (void)pieces_of(THREAD, 120, KINDS);
+    assert_int_equal(0, finisher.ways[PROCESSORS + 1].rate.value);
+}
+
+/* However long the program looks at results. */
+static void time_between_passes_does_not_count(void **state)
+{
+    (void)state;
+    pause_us = 200000;
+    (void)pieces_of(THREAD, 12, KINDS);
+    assert_int_equal(THREAD + 1, finisher.way.value);
+}
+
+/* Work that takes 16 times as long is 16 times as much. */
+static void speed_does_not_depend_on_amounts(void **state)
+{
+    (void)state;
+    hidden_us[PROCESSORS] = 16 * HIDDEN_US;
+    (void)pieces_of(THREAD, 20, KINDS);
+    assert_int_equal(THREAD + 1, finisher.way.value);
+    const uint32_t rate = finisher.ways[THREAD + 1].rate.value;
+    amount = 16;
+    (void)pieces_of(THREAD, 2, KINDS); /* the amount is new */
+    const uint64_t on_thread = pieces_of(THREAD, 40, KINDS);
+    print_message("%u of %u pieces on the thread\n", (unsigned)on_thread, 40 * PIECES);
+    assert_true(on_thread >= 36 * PIECES);
+    assert_in_range(finisher.ways[THREAD + 1].rate.value, rate - rate / 10, rate + rate / 10);
+}
+
+/* A resource that gets slow gives the work back. */
+static void slow_resource_loses_all_work(void **state)
+{
+    (void)state;
+    (void)pieces_of(THREAD, 12, KINDS);
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    takes_us[THREAD] = (uint64_t)20 * THREAD_US;
+    (void)pieces_of(THREAD, 100, KINDS);
+    const uint64_t on_thread = pieces_of(THREAD, 10, KINDS);
+    print_message("%u of %u pieces on the slow thread\n", (unsigned)on_thread, 10 * PIECES);
+    assert_true(on_thread < 10 * PIECES / 4);
+}
+
+/* Their runs elsewhere are not known: they are learned first, with all resources. */
+static void new_kinds_are_learned_on_all_resources(void **state)
+{
+    (void)state;
+    (void)pieces_of(THREAD, 12, 1);
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    const uint64_t before = devices[PROCESSORS].pieces;
+    (void)pass(8 * KINDS);
+    (void)pass(8 * KINDS);
+    assert_true(devices[PROCESSORS].pieces > before);
+    (void)pieces_of(THREAD, 60, 8 * KINDS);
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+}
+
+/* Nothing runs beside anything else: which resource is the best does not depend on how work is
+ * shared. */
+static void one_piece_at_a_time_is_chosen_for(void **state)
+{
+    (void)state;
+    (void)pieces_of(THREAD, 12, KINDS);
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+    for (unsigned i = 0; i < 50; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_and_wait(
+                          &finisher.policy,
+                          &(dynsel_task){.function = run, .args = &amount, .id = 1, .amount = 1}));
+    }
+    assert_int_not_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
