@@ -164,6 +164,16 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
     return all_known;
 }
 
+/* Which part of the time a resource must save to be tried: less where the choice gives it nearly all
+ * work anyway, more where another one has it, because what it should take is the least. */
+static uint32_t least_gain(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t now)
+{
+    if (now != TOGETHER) {
+        return DOUBT_SHARE;
+    }
+    return is_nearly(policy, way) ? NEARLY_SHARE : GAIN_SHARE;
+}
+
 /* The way that is tried next, with the present one if none: that of all resources when it has
  * rested, else that of a resource that should be much faster alone. */
 static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
@@ -174,12 +184,11 @@ static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
         dynsel_finish_way *const way = &policy->ways[i];
         const uint32_t left = dynsel_word_load_relaxed(&way->rest);
         const uint32_t could = i == TOGETHER ? MOST_RATE : dynsel_word_load_relaxed(&way->could);
-        const uint32_t gain = now != TOGETHER        ? DOUBT_SHARE
-                              : is_nearly(policy, i) ? NEARLY_SHARE
-                                                     : GAIN_SHARE;
+        const uint32_t hoped = could - could / least_gain(policy, i, now);
         if (left != 0) {
             dynsel_word_store_relaxed(&way->rest, left - 1);
-        } else if (i != now && could > most && could - could / gain > rate_of(policy, now)) {
+        }
+        if (left == 0 && i != now && could > most && hoped > rate_of(policy, now)) {
             most = could;
             found = i;
         }

@@ -23,7 +23,6 @@ typedef struct dynsel_finish_sight {
     uint32_t now;             /* in ticks */
     uint32_t amount;          /* as in points */
     const uint64_t *bytes_in; /* to copy to each resource; NULL: nothing, as far as is known */
-    bool comes_behind;        /* short copies of data from a device, behind its queue */
     uint64_t ready_ns;        /* from now until the work that it depends on ends */
     uint32_t ready;           /* the same in ticks */
     uint32_t ready_on;        /* where that runs; no resource: none, or not known */
@@ -34,6 +33,7 @@ typedef struct dynsel_finish_sight {
                                  exchanges; no resource: they need not be */
     uint64_t exchange_ns;     /* what a use waits at least for data elsewhere */
     uint64_t home_run_ns;     /* the known run there; 0: none is known */
+    bool comes_behind;        /* short copies of data from a device, behind its queue */
     bool others_follow;       /* this kind takes twice as long there as uses of data usually do */
     dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
@@ -54,23 +54,23 @@ typedef struct dynsel_finish_sight {
     bool looks_ahead;      /* there are further uses, or the expected work counts */
     bool counts_expected;  /* the expected work of resources counts */
     bool is_idle;          /* no resource has unfinished work */
+    bool looked;           /* at all candidates: known_ns says something */
     uint32_t unfinished;   /* the unfinished work of all, in ticks */
-    uint64_t host_ns;      /* until all processors of the host would be done with what is queued, if
+    uint64_t known_ns[CONFIG_DYNSEL_MAX_RESOURCES]; /* the run on each candidate; 0: not known */
+    uint64_t host_ns;    /* until all processors of the host would be done with what is queued, if
                               all worked on it; 0: nothing is */
-    uint64_t on_all_ns;    /* the longest queue of the resources that are all of them */
-    uint64_t on_part_ns;   /* the same of those that are some of them, */
-    uint32_t busy_parts;   /* which are so many in all */
-    uint32_t processors;   /* of the host */
-    uint32_t host_share;   /* one of them, in 65536ths of all */
-    bool feeds_devices;    /* some resources are apart from them */
-    uint32_t part_share;   /* what one of them counts for a resource that is not all of them */
-    uint32_t most_busy;    /* that the task can keep busy */
+    uint64_t on_all_ns;  /* the longest queue of the resources that are all of them */
+    uint64_t on_part_ns; /* the same of those that are some of them, */
+    uint32_t busy_parts; /* which are so many in all */
+    uint32_t processors; /* of the host */
+    uint32_t host_share; /* one of them, in 65536ths of all */
+    bool feeds_devices;  /* some resources are apart from them */
+    uint32_t part_share; /* what one of them counts for a resource that is not all of them */
+    uint32_t most_busy;  /* that the task can keep busy */
 #if CONFIG_DYNSEL_TRACE
     const dynsel_selection *selection; /* for the trace */
 #endif
     uint32_t queue_ticks[CONFIG_DYNSEL_MAX_RESOURCES]; /* until each begins what comes next */
-    bool looked; /* at all resources: known_ns says something */
-    uint64_t known_ns[CONFIG_DYNSEL_MAX_RESOURCES]; /* the run on each candidate; 0: not known */
 } dynsel_finish_sight;
 
 static inline bool dynsel_sight_is_candidate(const dynsel_finish_sight *s, uint32_t index)

@@ -173,7 +173,7 @@ static void sharing_that_pays_is_never_given_up(void **state)
 static void resource_with_slow_starts_is_not_tried(void **state)
 {
     (void)state;
-    devices[PROCESSORS].submit_ns = 3 * THREAD_US * US;
+    devices[PROCESSORS].submit_ns = (uint64_t)3 * THREAD_US * US;
     takes_us[PROCESSORS] = 2;
     hidden_us[PROCESSORS] = 0;
     (void)pieces_of(THREAD, 120, KINDS);
@@ -193,7 +193,7 @@ static void time_between_passes_does_not_count(void **state)
 static void speed_does_not_depend_on_amounts(void **state)
 {
     (void)state;
-    hidden_us[PROCESSORS] = 16 * HIDDEN_US;
+    hidden_us[PROCESSORS] = (uint64_t)16 * HIDDEN_US;
     (void)pieces_of(THREAD, 20, KINDS);
     assert_int_equal(THREAD + 1, finisher.way.value);
     const uint32_t rate = finisher.ways[THREAD + 1].rate.value;
@@ -201,7 +201,7 @@ static void speed_does_not_depend_on_amounts(void **state)
     (void)pieces_of(THREAD, 2, KINDS); /* the amount is new */
     const uint64_t on_thread = pieces_of(THREAD, 40, KINDS);
     print_message("%u of %u pieces on the thread\n", (unsigned)on_thread, 40 * PIECES);
-    assert_true(on_thread >= 36 * PIECES);
+    assert_true(on_thread >= (uint64_t)36 * PIECES);
     assert_in_range(finisher.ways[THREAD + 1].rate.value, rate - rate / 10, rate + rate / 10);
 }
 
