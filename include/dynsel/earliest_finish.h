@@ -64,6 +64,23 @@
  * work, a resource gets it only if it is over by so much sooner there: meanwhile the program gives
  * nothing to others.
  *
+ * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
+ * the program's processor, and how long the system lets its threads wait for one. So the policy
+ * measures how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms,
+ * and where windows differ much, of up to 32 times as many. A window ends where the program has
+ * waited for all its work and done something else for 4 us; in a stream that does not pause, after
+ * 256 pieces and 2 ms. Work counts as what was first known of its kind, in proportion to its
+ * amount.
+ *
+ * A resource whose known runs of all work of a window, and starts, are less than seven eighths of
+ * the time that the window took gets all work of the next one (DYNSEL_REASON_FASTEST_ALONE), and
+ * keeps it if that is faster by a twentieth. Where it gets nearly all work anyway, it keeps all if
+ * that is not slower by a thirty-second: then data need not be weighed, nor devices be asked for
+ * ends. All resources together are tried again after 8 windows, then 16, 32 and so on up to 512,
+ * and so is a resource that was slower; later if the try before lost more than a 32nd of the
+ * windows in between. There is a free choice again for kinds that the resource has never run, for
+ * a program that has one piece in flight at a time, and when a resource is added or removed.
+ *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
  * while the estimated loss fits into what the kind has earned, which is 5 percent of the time of
@@ -123,14 +140,14 @@ typedef struct dynsel_finish_kind {
     dynsel_word tag;  /* 0: this entry is free */
     dynsel_word life; /* how many kinds had this entry; odd: being filled in */
     dynsel_task_kind kind;
-    dynsel_word lock;     /* of what is not a word, and of all changes of points */
-    dynsel_word used;     /* when it was used last, by the policy's count of selections */
-    dynsel_word credit;   /* what trial runs may cost, in ticks; signed */
-    dynsel_word smallest; /* the smallest amount so far, as in points */
-    dynsel_word earned;   /* what runs added to that, in ticks; counted round */
-    dynsel_word runs;     /* submitted to any resource, counted round */
-    dynsel_word root;     /* 1 + the entry of the same kind without key words; 0: this one */
-    dynsel_word work;     /* the run that was known first, in units of 16 ns, and 1; 0: none */
+    dynsel_word lock;        /* of what is not a word, and of all changes of points */
+    dynsel_word used;        /* when it was used last, by the policy's count of selections */
+    dynsel_word credit;      /* what trial runs may cost, in ticks; signed */
+    dynsel_word smallest;    /* the smallest amount so far, as in points */
+    dynsel_word earned;      /* what runs added to that, in ticks; counted round */
+    dynsel_word runs;        /* submitted to any resource, counted round */
+    dynsel_word root;        /* 1 + the entry of the same kind without key words; 0: this one */
+    dynsel_word work;        /* the run that was known first, in units of 16 ns, and 1; 0: none */
     dynsel_word work_amount; /* its amount, as in points */
     dynsel_finish_times resources[CONFIG_DYNSEL_MAX_RESOURCES];
 } dynsel_finish_kind;
@@ -252,6 +269,9 @@ typedef struct dynsel_earliest_finish_policy {
  * other; that a device which does not say how many processors of the host it uses, uses all of
  * them; that the host has as many processors as the largest such device has compute units, or one
  * more than there are threads; and that work on other resources does not slow down each other.
+ *
+ * A window costs about 40 instructions for each piece and resource, and one with all work on one
+ * resource saves the look at the others and at data.
  *
  * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
  * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4

@@ -105,8 +105,8 @@ typedef struct dynsel_task {
      * Borrowed during the call; they register nothing. */
     const struct dynsel_requirement *requirements;
     size_t requirement_count;
-    /** What is known of the data of a command group, for policies that set `weighs_data`; else
-     * NULL. */
+    /** What is known of the data of a command group, for policies that set `weighs_data` and are
+     * not settled (see <dynsel/policy.h>); else NULL. */
     struct dynsel_data_outlook *data;
 #endif
 #if CONFIG_DYNSEL_REPEAT

@@ -65,8 +65,9 @@ typedef enum dynsel_trace_event {
     /** What the policy saw before it chose. words: 0, 1 its clock in ns; 2 the resources that could
      * be chosen, a bit each (of the first 32); 3 how often the data are expected to be used. */
     DYNSEL_TRACE_SIGHT = 17,
-    /** Of command groups that depend on others. words: 0, 1 when they can begin, in ns; 2 the
-     * resource of the work before them; 3 the work-items, at most 2^32 - 1. */
+    /** Of command groups that depend on others, unless the policy was settled. words: 0, 1 when
+     * they can begin, in ns; 2 the resource of the work before them; 3 the work-items, at most
+     * 2^32 - 1. */
     DYNSEL_TRACE_READY = 18,
     /** Bytes to copy to the resources `resource` and the next one. words: 64 bits each. */
     DYNSEL_TRACE_BYTES_IN = 19,

@@ -164,8 +164,8 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
     return all_known;
 }
 
-/* Which part of the time a resource must save to be tried: less where the choice gives it nearly all
- * work anyway, more where another one has it, because what it should take is the least. */
+/* Which part of the time a resource must save to be tried: less where the choice gives it nearly
+ * all work anyway, more where another one has it, because what it should take is the least. */
 static uint32_t least_gain(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t now)
 {
     if (now != TOGETHER) {

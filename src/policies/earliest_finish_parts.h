@@ -39,7 +39,7 @@ enum {
 /* Longer times count as this. Several of them fit into 64 bits together. */
 #define DYNSEL_FINISH_LONGEST_NS ((uint64_t)1 << 46)
 
-/* The speed of the program is measured in units of 16 ns. No run counts as longer than 1 s there. */
+/* The speed of the program is measured in units of 16 ns. No run counts as longer than 1 s. */
 enum { DYNSEL_FINISH_UNIT_SHIFT = 4 };
 #define DYNSEL_FINISH_LONGEST_UNITS_NS ((uint64_t)1 << 30)
 

@@ -223,6 +223,22 @@ class Usecases(unittest.TestCase):
             self.assertEqual({(p.suffix, p.read_bytes()[:len(begin)]) for p in made.iterdir()}, {(suffix, begin)})
 
     @needs_all
+    def test_random_programs_are_compared_with_the_best_resource(self):
+        def random_programs(*arguments):
+            return subprocess.run([sys.executable, SCRIPTS / "random_programs.py", *arguments], check=False,
+                                  capture_output=True, text=True, env={**os.environ, **ONE})
+        done = random_programs("--count", "2", "--repeats", "1", "--seed", "2", FOLDER)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 4)
+        for line in lines[1:3]:
+            self.assertRegex(line, r"^ +\d+\.\d +\d+\.\d   (matmul|cholesky|stencil|stream|nstream) --")
+        self.assertRegex(lines[3], r" % in the geometric mean .* of 2$")
+        self.refused(random_programs(self.folder), 2, "no use cases there")
+        self.refused(random_programs("--count", "0", FOLDER), 2, "at least 1")
+        self.refused(random_programs("--count", "1", "--only", "finish", FOLDER), 1, "failed with exit status")
+
+    @needs_all
     def test_plots_are_drawn_where_matplotlib_is(self):
         run("nstream", *self.options("nstream"), "--csv", Path(self.folder) / "nstream.csv")
         for options, drawn in ((["--svg"], {"nstream.svg", "nstream.png"}), ([], {"nstream.png"})):

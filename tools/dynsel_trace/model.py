@@ -21,7 +21,8 @@ REASONS = (
     "no other resource has the aspects that the task needs", "the other resources are out of service",
     "it was this resource's turn", "it had the least unfinished work",
     "its time for this task was not known", "it got a trial run", "it is the fastest known for this task",
-    "the table of tuned tasks is full: the least loaded", "it is predicted to finish first")
+    "the table of tuned tasks is full: the least loaded", "it is predicted to finish first",
+    "it does all work sooner than several resources together")
 PROFILING, EXPLORING = 7, 8
 STATUSES = ("DYNSEL_OK", *(f"DYNSEL_E_{name}" for name in (
     "INVALID", "UNINITIALIZED", "AGAIN", "FULL", "BUSY", "STALE", "NO_RESOURCE", "UNSUPPORTED",
