@@ -78,8 +78,9 @@
  * that is not slower by a thirty-second: then data need not be weighed, nor devices be asked for
  * ends. All resources together are tried again after 8 windows, then 16, 32 and so on up to 512,
  * and so is a resource that was slower; later if the try before lost more than a 32nd of the
- * windows in between. There is a free choice again for kinds that the resource has never run, for
- * a program that has one piece in flight at a time, and when a resource is added or removed.
+ * windows in between. There is a free choice again for kinds that the resource has never run,
+ * after the first run of a kind on another one (one choice in 16 may still be a first trial run),
+ * for a program that has one piece in flight at a time, and when a resource is added or removed.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
@@ -213,6 +214,7 @@ typedef struct dynsel_finish_window {
     dynsel_word lead;       /* pieces that do not count before the next window */
     dynsel_word flow;       /* pieces since the program paused */
     dynsel_word width;      /* windows have 2^width times as many pieces as usual */
+    dynsel_word tries;      /* first trial runs in it */
     dynsel_word learned;    /* windows in which not all resources were known */
 } dynsel_finish_window;
 
@@ -236,6 +238,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word way;           /* of `ways`, how work is shared now */
     dynsel_word tries_from;    /* 0: no way is tried; else the one before, and 1 */
     dynsel_word mostly;        /* the resource that gets most work anyway, and 1; 0: none */
+    dynsel_word strangers;     /* 1: some resources have not run all kinds */
     dynsel_finish_window window;
     dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* among all, or with all work on the
                                                                  resource before */
@@ -270,8 +273,8 @@ typedef struct dynsel_earliest_finish_policy {
  * them; that the host has as many processors as the largest such device has compute units, or one
  * more than there are threads; and that work on other resources does not slow down each other.
  *
- * A window costs about 40 instructions for each piece and resource, and one with all work on one
- * resource saves the look at the others and at data.
+ * Measuring the program's speed costs about 40 instructions for each piece and resource; where one
+ * resource gets all work, the look at the others and at data is saved.
  *
  * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
  * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4

@@ -469,7 +469,9 @@ static void resource_came_or_went(dynsel_policy *base, uint32_t index)
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 static bool is_settled(const dynsel_policy *base)
 {
-    return dynsel_finish_way_now((const dynsel_earliest_finish_policy *)base) != 0;
+    const dynsel_earliest_finish_policy *const policy = (const dynsel_earliest_finish_policy *)base;
+    const uint32_t next = dynsel_word_load_relaxed(&policy->clock) + 1;
+    return dynsel_finish_way_now(policy) != 0 && !dynsel_finish_may_try(policy, next);
 }
 #endif
 
@@ -514,6 +516,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->way.value = 0;
         policy->tries_from.value = 0;
         policy->mostly.value = 0;
+        policy->strangers.value = 0;
         (void)__builtin_memset(&policy->window, 0, sizeof policy->window);
         (void)__builtin_memset(policy->ways, 0, sizeof policy->ways);
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);

@@ -21,7 +21,8 @@ enum {
     LONG_UNITS = 1 << 27, /* or, with such programs and others, after 2 s */
     PAUSE_UNITS = 1 << 8, /* 4 us: the program did something else meanwhile */
     LEAD = 64,            /* pieces that count in none: the last way's work is in flight */
-    LEARNING = 3,         /* windows in which some resources are waited for */
+    LEARNING = 3,         /* windows in which resources are waited for that have run nothing, */
+    MOST_LEARNING = 12,   /* as long as they get trial runs */
     RATE_ONE = 1024,      /* the rate of work that takes as long as it was measured to be */
     MOST_RATE = INT32_MAX,
     FIRST_PAUSE = 8,  /* windows until a way is tried again, */
@@ -161,6 +162,7 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
         }
     }
     dynsel_word_store_relaxed(&policy->mostly, mostly);
+    dynsel_word_store_relaxed(&policy->strangers, all_known ? 0 : 1);
     return all_known;
 }
 
@@ -225,18 +227,23 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
     }
     dynsel_word_store_relaxed(&window->pieces, 0);
     dynsel_word_store_relaxed(&window->learns, 0);
+    dynsel_word_store_relaxed(&window->tries, 0);
     dynsel_word_store_relaxed(&window->work, 0);
     dynsel_word_store_relaxed(&window->took, 0);
     dynsel_word_store_relaxed(&window->ticks, 0);
 }
 
-/* The first windows of a program are not its speed yet; and resources that its kinds have not run
- * get some more for their first runs. */
+/* The first windows of a program are not its speed yet; and while resources that its kinds have not
+ * run get trial runs, they may turn out to be faster. */
 static bool has_learned(dynsel_finish_window *window, bool all_known)
 {
     const uint32_t learned = dynsel_word_load_relaxed(&window->learned);
-    dynsel_word_store_relaxed(&window->learned, learned + (learned < LEARNING ? 1 : 0));
-    return learned >= (all_known ? 1u : (uint32_t)LEARNING);
+    const bool is_trying = dynsel_word_load_relaxed(&window->tries) != 0;
+    dynsel_word_store_relaxed(&window->learned, learned + (learned < MOST_LEARNING ? 1 : 0));
+    if (all_known) {
+        return learned != 0;
+    }
+    return learned >= (is_trying ? (uint32_t)MOST_LEARNING : (uint32_t)LEARNING);
 }
 
 static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
@@ -406,10 +413,12 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     add(&window->pieces, 1);
     add(&window->work, work);
     add(&window->ticks, dynsel_finish_ticks(run_ns));
-    if (work == 0 || (is_first && dynsel_sight_compiles(s, index))) {
+    add(&window->tries, is_first ? 1 : 0);
+    const bool is_alone = dynsel_word_load_relaxed(&policy->way) != TOGETHER;
+    if (work == 0 || (is_first && (is_alone || dynsel_sight_compiles(s, index)))) {
         dynsel_word_store_relaxed(&window->learns, 1);
     }
-    if (dynsel_word_load_relaxed(&policy->way) != TOGETHER) {
+    if (is_alone) {
         return;
     }
     add(&policy->ways[index + 1].given, work);

@@ -14,7 +14,6 @@ enum {
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
     STARTS_BITS = 2,  /* the start of one run in 4 is timed */
-    ALONE_RARITY = 2, /* where one resource gets all work, one run in 64 is timed, and no start */
     USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
     USUAL_WEIGHT = 8, /* which counts so much */
     HOME_MARGIN = 8   /* another home takes less than seven eighths of the time */
@@ -284,7 +283,8 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
     }
     const uint32_t runs = dynsel_word_load_relaxed(&times->runs);
     const bool is_alone = reason == DYNSEL_REASON_FASTEST_ALONE;
-    const uint32_t bits = timed_bits(s, index, run_ns) + (is_alone ? ALONE_RARITY : 0u);
+    const uint32_t bits =
+        timed_bits(s, index, run_ns) + (is_alone ? DYNSEL_FINISH_ALONE_RARITY : 0u);
     if (is_turn(runs, bits)) {
         selection->wants |= DYNSEL_TASK_TIME;
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
@@ -351,7 +351,8 @@ typedef struct choice {
     uint32_t trial; /* a DYNSEL_FINISH_NOTE_*TRIAL; 0: it is none */
 } choice;
 
-static choice choose_known(const dynsel_finish_sight *s)
+/* is_chance: another chance for a first trial run comes late. */
+static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
 {
     const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->runs);
     choice made = {
@@ -362,7 +363,7 @@ static choice choose_known(const dynsel_finish_sight *s)
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
     uint32_t trial = DYNSEL_FINISH_NOTE_FIRST_TRIAL;
-    if (s->unknown != 0 && (runs < NEW_RUNS || is_turn(runs + 1, LATER_BITS))) {
+    if (s->unknown != 0 && (is_chance || runs < NEW_RUNS || is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
     }
     if (other == DYNSEL_FINISH_NO_RESOURCE && is_turn(runs + 1, DYNSEL_FINISH_TIMED_BITS)) {
@@ -384,7 +385,9 @@ static choice choose(dynsel_finish_sight *s)
                         .reason = dynsel_policy_reason_of_only(&s->policy->policy, only, s->task)};
     }
     choice alone = {.reason = DYNSEL_REASON_FASTEST_ALONE};
-    if (dynsel_sight_runs_alone(s, &alone.index, &alone.run_ns)) {
+    const bool is_alone = dynsel_sight_runs_alone(s, &alone.index, &alone.run_ns);
+    if (is_alone &&
+        !dynsel_finish_may_try(s->policy, dynsel_word_load_relaxed(&s->policy->clock))) {
         return alone;
     }
     look_at_all(s, false);
@@ -398,7 +401,8 @@ static choice choose(dynsel_finish_sight *s)
         s->best_run_ns = dynsel_sight_known_run_ns(s, s->best, true);
     }
     weigh_worth(s);
-    return choose_known(s);
+    const choice made = choose_known(s, is_alone);
+    return is_alone && made.trial != DYNSEL_FINISH_NOTE_FIRST_TRIAL ? alone : made;
 }
 
 /* What a resource and the data learn from the choice. */

@@ -29,6 +29,7 @@ enum {
     DYNSEL_FINISH_WINDOW = 3,     /* the newest times of a point */
     DYNSEL_FINISH_MOST_SAMPLES = 255,
     DYNSEL_FINISH_TIMED_BITS = 4,     /* one run in 16 is timed */
+    DYNSEL_FINISH_ALONE_RARITY = 2,   /* one in 64, where one resource gets all work */
     DYNSEL_FINISH_EARNED_SHARE = 20,  /* the 20th part of a run's time: 5 percent */
     DYNSEL_FINISH_ONE_BY_ONE = 4,     /* submits in a row that found nothing in flight */
     DYNSEL_FINISH_ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
@@ -103,6 +104,14 @@ static inline bool dynsel_finish_is_one_by_one(const dynsel_earliest_finish_poli
     return dynsel_word_load_relaxed(&policy->one_by_one) >= DYNSEL_FINISH_ONE_BY_ONE;
 }
 
+/* Whether a choice, counted by the policy's clock, may be a trial run although one resource gets all
+ * work: one in 16, where resources have not run all kinds yet. */
+static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *policy,
+                                         uint32_t clock)
+{
+    return clock % 16 == 0 && dynsel_word_load_relaxed(&policy->strangers) != 0;
+}
+
 /* The way in which work is shared now, see earliest_finish_alone.c; 0: among all resources. */
 static inline uint32_t dynsel_finish_way_now(const dynsel_earliest_finish_policy *policy)
 {
@@ -161,7 +170,9 @@ static inline uint32_t dynsel_finish_copies_in(const dynsel_selection *selection
 static inline uint32_t dynsel_finish_stands_for(const dynsel_selection *selection)
 {
     const uint32_t what = selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL;
-    return what == DYNSEL_FINISH_NOTE_TICK ? 1u << DYNSEL_FINISH_TIMED_BITS : 1u;
+    const uint32_t rarity =
+        selection->reason == DYNSEL_REASON_FASTEST_ALONE ? DYNSEL_FINISH_ALONE_RARITY : 0u;
+    return what == DYNSEL_FINISH_NOTE_TICK ? 1u << (DYNSEL_FINISH_TIMED_BITS + rarity) : 1u;
 }
 
 /* An amount as in points: compact and 1 more. */

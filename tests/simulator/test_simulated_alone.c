@@ -36,6 +36,13 @@ static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event 
     return DYNSEL_OK;
 }
 
+static void begin(void)
+{
+    (void)memset(&finisher.policy, 0, sizeof finisher.policy);
+    const dynsel_options all = {.resources = resources, .count = DEVICES};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -56,9 +63,7 @@ static int set_up(void **state)
     hidden_us[PROCESSORS] = HIDDEN_US;
     amount = 1;
     pause_us = 50;
-    (void)memset(&finisher.policy, 0, sizeof finisher.policy);
-    const dynsel_options all = {.resources = resources, .count = DEVICES};
-    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
+    begin();
     return 0;
 }
 
@@ -232,6 +237,31 @@ static void new_kinds_are_learned_on_all_resources(void **state)
     assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
 }
 
+/* A thread is assumed to be so slow that what the kind earns pays for a trial run late: until then
+ * the GPU gets all work. */
+static void resources_are_tried_while_one_gets_all_work(void **state)
+{
+    (void)state;
+    enum { MOST_PASSES = 400 };
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    devices[PROCESSORS].aspects = DYNSEL_ASPECT_BIT(gpu);
+    devices[PROCESSORS].latency_ns = (uint64_t)100 * US;
+    hidden_us[PROCESSORS] = 0;
+    begin();
+    unsigned passes = 0;
+    unsigned alone = 0;
+    while (passes < MOST_PASSES && pieces_of(THREAD, 1, 1) == 0) {
+        alone += finisher.way.value == PROCESSORS + 1 ? 1u : 0u;
+        passes++;
+    }
+    print_message("the GPU had all work in %u passes, then the thread got some, after %u\n", alone,
+                  passes);
+    assert_true(alone > passes / 2);
+    assert_in_range(passes, 20, MOST_PASSES / 4);
+    (void)pieces_of(THREAD, 20, 1);
+    assert_in_range(pieces_of(THREAD, 10, 1), 2 * PIECES, 8 * PIECES); /* they share it */
+}
+
 /* Nothing runs beside anything else: which resource is the best does not depend on how work is
  * shared. */
 static void one_piece_at_a_time_is_chosen_for(void **state)
@@ -260,6 +290,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
         cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
