@@ -104,8 +104,8 @@ static inline bool dynsel_finish_is_one_by_one(const dynsel_earliest_finish_poli
     return dynsel_word_load_relaxed(&policy->one_by_one) >= DYNSEL_FINISH_ONE_BY_ONE;
 }
 
-/* Whether a choice, counted by the policy's clock, may be a trial run although one resource gets all
- * work: one in 16, where resources have not run all kinds yet. */
+/* Whether a choice, counted by the policy's clock, may be a first trial run although one resource
+ * gets all work: one in 16, where resources have not run all kinds yet. */
 static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *policy,
                                          uint32_t clock)
 {
