@@ -54,8 +54,8 @@ def limits(config):
     return {
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
-                 # 2 of it in groups, 3 for shared processors, 3 for what starts take, 4 for one resource alone
-                 + (34 if config["DYNSEL_POLICY_EARLIEST_FINISH"] else 0)
+                 # 2 of it in groups, 3 for shared processors, 3 for what starts take, 5 for one resource alone
+                 + (35 if config["DYNSEL_POLICY_EARLIEST_FINISH"] else 0)
                  + (14 if config["DYNSEL_LEARNED_TABLES"] else 0)
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
                  + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (3 if config["DYNSEL_TIME_LIMITS"] else 0)
