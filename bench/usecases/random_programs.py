@@ -47,6 +47,25 @@ def stream(draws, most):
             "--most-work", most + draws.randint(0, 5), "--passes", 12)
 
 
+def within_limits(words, limits):
+    """The words with numbers that the programs take: a build with few buffers has smaller limits."""
+    return [str(min(int(word), limits[option])) if option in limits else word
+            for option, word in zip(["", *words], words)]
+
+
+def limits_of(folders, name):
+    """The largest numbers of a program's options, as its help says."""
+    limits = {}
+    for folder in folders:
+        said = subprocess.run([folder / f"usecase-{name}", "--help"], capture_output=True, text=True, check=False).stdout
+        for option in re.split(r"^  (?=--)", said, flags=re.M)[1:]:
+            found = re.search(r"\(\d+ to (\d+)", option)
+            if found:
+                of = option.split()[0]
+                limits[of] = min(limits.get(of, sys.maxsize), int(found[1]))
+    return limits
+
+
 def shares(folder, name, words, only, limit_s):
     """Runs a program: its two shares, in percent; None if it took too long."""
     command = [str(folder / f"usecase-{name}"), *words, "--only", only]
@@ -95,6 +114,7 @@ def main():
           f"{wanted.seed}):", flush=True)
     for _ in range(wanted.count):
         name, words = draw(draws, GPU_SIZES if wanted.gpu else SIZES)
+        words = within_limits(words, limits_of(folders, name))
         cells = []
         for folder in folders:
             runs = [shares(folder, name, words, wanted.only, wanted.limit) for _ in range(wanted.repeats)]
