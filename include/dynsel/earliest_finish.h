@@ -68,9 +68,9 @@
  * the program's processor, and how long the system lets its threads wait for one. So the policy
  * measures how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms,
  * and where windows differ much, of up to 32 times as many. A window ends where the program has
- * waited for all its work and done something else for 4 us; in a stream that does not pause, after
- * 256 pieces and 2 ms. Work counts as what was first known of its kind, in proportion to its
- * amount.
+ * waited for all its work and done something else for 4 us; of a program that has not paused for
+ * 4,096 pieces, after 256 pieces and 2 ms, and of any after 2 s. Work counts as what was first
+ * known of its kind, in proportion to its amount; what only one resource can run does not count.
  *
  * A resource whose known runs of all work of a window, and starts, are less than seven eighths of
  * the time that the window took gets all work of the next one (DYNSEL_REASON_FASTEST_ALONE), and
@@ -215,7 +215,8 @@ typedef struct dynsel_finish_window {
     dynsel_word flow;       /* pieces since the program paused */
     dynsel_word width;      /* windows have 2^width times as many pieces as usual */
     dynsel_word tries;      /* first trial runs in it */
-    dynsel_word learned;    /* windows in which not all resources were known */
+    dynsel_word strays;     /* pieces elsewhere although one resource gets all work */
+    dynsel_word learned;    /* windows in a row in which not all resources were known */
 } dynsel_finish_window;
 
 /** The policy with its table of kinds; only the library looks inside. With the tables of hosts

@@ -202,9 +202,9 @@ typedef struct dynsel_policy_ops {
     bool predicts_ends;
 
     /** For a policy that sets one of these: whether it gives all work to one resource at the
-     * moment. Then try_select gets no task->data, and the library asks for no ends before it. A
-     * policy may choose another resource all the same. NULL: it never does. Any thread; constant
-     * cost. */
+     * moment. Then try_select gets no task->data, and if `predicts_ends` is set the library asks
+     * for no ends before it. A policy may choose another resource all the same, but without data.
+     * NULL: it never does. Any thread; constant cost. */
     bool (*is_settled)(const dynsel_policy *policy);
 #endif
 

@@ -8,26 +8,34 @@
  */
 #include "policies/earliest_finish_sight.h"
 
+/* A window ends where the program comes back from a pause, after FEW_PIECES, or after LEAST_PIECES
+ * and FEW_UNITS; after up to 2^MOST_WIDTH times as many where windows differ by a WIDER_SHARE. Of a
+ * program that has not paused for FLOW_PIECES it ends after MANY_PIECES and MANY_UNITS, or else
+ * after LONG_UNITS, if less than a GROWTH_SHARE of its work is in flight in addition. */
 enum {
-    FEW_PIECES = 32,      /* a window ends where the program comes back after so many, */
-    LEAST_PIECES = 8,     /* or after so many */
-    FEW_UNITS = 1 << 16,  /* in 1 ms; */
-    MOST_WIDTH = 5,       /* up to 32 times as many where windows differ */
-    WIDER_SHARE = 4,      /* by a fourth; */
-    FLOW_PIECES = 4096,   /* a program that has not paused for so many may not pause at all: */
-    MANY_PIECES = 256,    /* a window ends after so many */
-    MANY_UNITS = 1 << 17, /* in 2 ms, of which less than an eighth is in flight in addition, */
+    FEW_PIECES = 32,
+    LEAST_PIECES = 8,
+    FEW_UNITS = 1 << 16, /* 1 ms */
+    MOST_WIDTH = 5,
+    WIDER_SHARE = 4,
+    NARROWER_SHARE = 16,
+    FLOW_PIECES = 4096,
+    MANY_PIECES = 256,
+    MANY_UNITS = 1 << 17, /* 2 ms */
+    LONG_UNITS = 1 << 27, /* 2 s */
     GROWTH_SHARE = 8,
-    LONG_UNITS = 1 << 27, /* or, with such programs and others, after 2 s */
-    PAUSE_UNITS = 1 << 8, /* 4 us: the program did something else meanwhile */
-    LEAD = 64,            /* pieces that count in none: the last way's work is in flight */
-    LEARNING = 3,         /* windows in which resources are waited for that have run nothing, */
-    MOST_LEARNING = 12,   /* as long as they get trial runs */
-    RATE_ONE = 1024,      /* the rate of work that takes as long as it was measured to be */
+    PAUSE_UNITS = 1 << 8, /* 4 us */
+    LEAD = 64             /* pieces in no window, while the last way's work is in flight */
+};
+
+enum {
+    RATE_ONE = 1024, /* the rate of work that takes as long as was known first */
     MOST_RATE = INT32_MAX,
-    FIRST_PAUSE = 8,  /* windows until a way is tried again, */
-    MOST_PAUSE = 512, /* at most */
-    LOSS_SHARE = 32,  /* a try that takes as long as two windows is made once in so many */
+    LEARNING = 3,       /* windows before a try where resources have not run all kinds, */
+    MOST_LEARNING = 12, /* and while they get first trial runs */
+    FIRST_PAUSE = 8,    /* windows until a way is tried again */
+    MOST_PAUSE = 512,
+    LOSS_SHARE = 32,  /* what tries may cost */
     GAIN_SHARE = 8,   /* a resource is tried if it should take less than 7 / 8 of the time, */
     DOUBT_SHARE = 2,  /* or than half of it, if another one gets all work, */
     MARGIN_SHARE = 20 /* and taken if it is better by 1 / 20 */
@@ -41,6 +49,12 @@ enum { MOSTLY = 15, OF_MOSTLY = 16, NEARLY_SHARE = 32 };
 static uint32_t units(uint64_t ns)
 {
     return (uint32_t)(ns >> DYNSEL_FINISH_UNIT_SHIFT);
+}
+
+/* Of a duration: 1 s at most. */
+static uint32_t short_units(uint64_t ns)
+{
+    return units(dynsel_finish_lower(ns, DYNSEL_FINISH_LONGEST_UNITS_NS));
 }
 
 /* Counts of threads that choose at the same time may be lost; a window is measured wrong then. */
@@ -64,7 +78,7 @@ static uint32_t work_of(const dynsel_finish_sight *s, uint64_t run_ns)
     const uint32_t work = dynsel_word_load_relaxed(&kind->work);
     const uint32_t amount = dynsel_word_load_relaxed(&kind->work_amount);
     if (work == 0 && run_ns != 0) {
-        const uint32_t first = units(dynsel_finish_lower(run_ns, DYNSEL_FINISH_LONGEST_UNITS_NS));
+        const uint32_t first = short_units(run_ns);
         dynsel_word_store_relaxed(&kind->work_amount, s->amount);
         dynsel_word_store_relaxed(&kind->work, first + 1);
         return first + 1;
@@ -86,17 +100,26 @@ static uint32_t rate_of(const dynsel_earliest_finish_policy *policy, uint32_t wa
     return dynsel_word_load_relaxed(&policy->ways[way].rate);
 }
 
-/* Where the windows of a program differ, they are made wider. */
+/* Where the windows of a program differ, they are made wider, and narrower again. The rate of a way
+ * that is tried may have been another one long ago. */
 static void learn_rate(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t rate)
 {
+    dynsel_finish_window *const window = &policy->window;
     const uint32_t before = rate_of(policy, way);
     const uint32_t apart = rate > before ? rate - before : before - rate;
-    const uint32_t width = dynsel_word_load_relaxed(&policy->window.width);
-    if (before != 0 && apart > before / WIDER_SHARE && width < MOST_WIDTH) {
-        dynsel_word_store_relaxed(&policy->window.width, width + 1);
+    const uint32_t width = dynsel_word_load_relaxed(&window->width);
+    const bool is_first = before == 0 || dynsel_word_load_relaxed(&window->learned) == 0;
+    if (is_first || dynsel_word_load_relaxed(&policy->tries_from) != 0) {
+        dynsel_word_store_relaxed(&policy->ways[way].rate, rate);
+        return;
     }
-    dynsel_word_store_relaxed(&policy->ways[way].rate,
-                              before == 0 ? rate : before / 2 + (rate + 1) / 2);
+    if (apart > before / WIDER_SHARE && width < MOST_WIDTH) {
+        dynsel_word_store_relaxed(&window->width, width + 1);
+    }
+    if (apart < before / NARROWER_SHARE && width != 0) {
+        dynsel_word_store_relaxed(&window->width, width - 1);
+    }
+    dynsel_word_store_relaxed(&policy->ways[way].rate, before / 2 + (rate + 1) / 2);
 }
 
 /* Whether the choice gives nearly all work to the resource of a way anyway. */
@@ -132,14 +155,20 @@ static void rest(dynsel_earliest_finish_policy *policy, uint32_t slower, uint32_
     for (uint32_t i = 1; slower != TOGETHER && i <= dynsel_policy_count(&policy->policy); i++) {
         const bool is_like = dynsel_word_load_relaxed(&policy->states[i - 1].is.place) ==
                              dynsel_word_load_relaxed(&policy->states[slower - 1].is.place);
-        if (is_like && i != better) {
+        if (is_like && i != better && dynsel_word_load_relaxed(&policy->ways[i].rest) < windows) {
             dynsel_word_store_relaxed(&policy->ways[i].rest, windows);
         }
     }
 }
 
+/* What one resource gets alone is chosen for without a look at what is expected of data. */
 static void go(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t from)
 {
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        if (way != dynsel_word_load_relaxed(&policy->way)) {
+            dynsel_word_store_relaxed(&policy->states[i].is.expected, 0);
+        }
+    }
     dynsel_word_store_relaxed(&policy->tries_from, from);
     dynsel_word_store_relaxed(&policy->way, way);
 }
@@ -154,8 +183,9 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
         dynsel_finish_way *const way = &policy->ways[i];
         const uint64_t needs = dynsel_word_load_relaxed(&way->needs);
         const uint64_t rate = work * RATE_ONE / (needs != 0 ? needs : 1);
-        dynsel_word_store_relaxed(
-            &way->could, needs != UINT32_MAX ? (uint32_t)dynsel_finish_lower(rate, MOST_RATE) : 0);
+        dynsel_word_store_relaxed(&way->could, needs != 0 && needs != UINT32_MAX
+                                                   ? (uint32_t)dynsel_finish_lower(rate, MOST_RATE)
+                                                   : 0);
         all_known = all_known && needs != UINT32_MAX;
         if ((uint64_t)dynsel_word_load_relaxed(&way->given) * OF_MOSTLY >= work * MOSTLY) {
             mostly = i;
@@ -204,6 +234,7 @@ static void choose_way(dynsel_earliest_finish_policy *policy, uint32_t way)
     const uint32_t from = dynsel_word_load_relaxed(&policy->tries_from);
     if (from != 0 && is_better(policy, way, from - 1)) {
         rest(policy, from - 1, way);
+        dynsel_word_store_relaxed(&policy->ways[way].pause, 0);
         go(policy, way, 0);
     } else if (from != 0) {
         rest(policy, way, from - 1);
@@ -228,6 +259,7 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
     dynsel_word_store_relaxed(&window->pieces, 0);
     dynsel_word_store_relaxed(&window->learns, 0);
     dynsel_word_store_relaxed(&window->tries, 0);
+    dynsel_word_store_relaxed(&window->strays, 0);
     dynsel_word_store_relaxed(&window->work, 0);
     dynsel_word_store_relaxed(&window->took, 0);
     dynsel_word_store_relaxed(&window->ticks, 0);
@@ -239,10 +271,11 @@ static bool has_learned(dynsel_finish_window *window, bool all_known)
 {
     const uint32_t learned = dynsel_word_load_relaxed(&window->learned);
     const bool is_trying = dynsel_word_load_relaxed(&window->tries) != 0;
-    dynsel_word_store_relaxed(&window->learned, learned + (learned < MOST_LEARNING ? 1 : 0));
     if (all_known) {
+        dynsel_word_store_relaxed(&window->learned, 1);
         return learned != 0;
     }
+    dynsel_word_store_relaxed(&window->learned, learned + (learned < MOST_LEARNING ? 1 : 0));
     return learned >= (is_trying ? (uint32_t)MOST_LEARNING : (uint32_t)LEARNING);
 }
 
@@ -252,16 +285,18 @@ static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
     const uint32_t way = dynsel_word_load_relaxed(&policy->way);
     const uint64_t work = dynsel_word_load_relaxed(&window->work);
     const uint32_t took = dynsel_word_load_relaxed(&window->took);
+    const bool strays =
+        dynsel_word_load_relaxed(&window->strays) > dynsel_word_load_relaxed(&window->pieces) / 2;
     if (took == 0) {
         /* the clock stands */
-    } else if (dynsel_word_load_relaxed(&window->learns) == 0) {
+    } else if (dynsel_word_load_relaxed(&window->learns) == 0 && !strays) {
         const uint64_t rate = work * RATE_ONE / took;
         learn_rate(policy, way, (uint32_t)dynsel_finish_lower(rate + 1, MOST_RATE));
         if (way != TOGETHER || has_learned(window, note_what_could_be(policy, work))) {
             choose_way(policy, way);
         }
     } else {
-        go(policy, TOGETHER, 0); /* kinds that a resource has never run are learned first */
+        go(policy, TOGETHER, 0); /* kinds are learned first; or the resource is out of service */
     }
     const bool is_other = dynsel_word_load_relaxed(&policy->way) != way;
     dynsel_word_store_relaxed(&window->lead, is_other && !is_idle ? LEAD : 0);
@@ -285,7 +320,7 @@ void dynsel_finish_measure_readback(dynsel_earliest_finish_policy *policy, uint6
         unfinished |= dynsel_word_load_relaxed(&policy->states[i].is.unfinished);
     }
     if (unfinished == 0) {
-        add(&policy->window.took, units(readback_ns));
+        add(&policy->window.took, short_units(readback_ns));
     }
 }
 
@@ -387,6 +422,7 @@ void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
     }
     dynsel_word_store_relaxed(&policy->mostly, TOGETHER);
     dynsel_word_store_relaxed(&window->learned, 0);
+    dynsel_word_store_relaxed(&window->width, 0);
     dynsel_word_store_relaxed(&window->lead, LEAD);
     begin_window(policy);
 }
@@ -398,7 +434,6 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     dynsel_earliest_finish_policy *const policy = s->policy;
     dynsel_finish_window *const window = &policy->window;
     if (dynsel_finish_is_one_by_one(policy)) {
-        dynsel_word_store_relaxed(&window->lead, LEAD);
         return;
     }
     const bool counts = look_at_window(s);
@@ -406,27 +441,27 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     if (!counts) {
         return;
     }
-    if (s->kinds->own == NULL) {
+    /* what one resource alone can run is the same in all ways */
+    if (s->kinds->own == NULL || (s->candidates & (s->candidates - 1)) == 0) {
         return;
     }
-    const uint32_t work = work_of(s, run_ns);
+    const uint32_t way = dynsel_word_load_relaxed(&policy->way);
+    const uint32_t work = work_of(s, is_first ? 0 : run_ns);
     add(&window->pieces, 1);
     add(&window->work, work);
     add(&window->ticks, dynsel_finish_ticks(run_ns));
     add(&window->tries, is_first ? 1 : 0);
-    const bool is_alone = dynsel_word_load_relaxed(&policy->way) != TOGETHER;
-    if (work == 0 || (is_first && (is_alone || dynsel_sight_compiles(s, index)))) {
+    if (work == 0 || (is_first && (way != TOGETHER || dynsel_sight_compiles(s, index)))) {
         dynsel_word_store_relaxed(&window->learns, 1);
     }
-    if (is_alone) {
+    if (way != TOGETHER) {
+        add(&window->strays, index != way - 1 ? 1 : 0);
         return;
     }
     add(&policy->ways[index + 1].given, work);
     for (uint32_t i = 0; i < s->count && s->looked; i++) {
-        const bool can_run = dynsel_sight_is_candidate(s, i);
-        const bool is_known = !can_run || s->known_ns[i] != 0;
-        const uint64_t ns = can_run ? least_ns(s, i) : 0;
-        add(&policy->ways[i + 1].needs, is_known ? units(ns) : UINT32_MAX);
+        const bool is_known = dynsel_sight_is_candidate(s, i) && s->known_ns[i] != 0;
+        add(&policy->ways[i + 1].needs, is_known ? short_units(least_ns(s, i)) : UINT32_MAX);
     }
 }
 

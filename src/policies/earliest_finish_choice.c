@@ -239,13 +239,6 @@ static bool is_only_one(dynsel_finish_set set)
     return (set & (set - 1)) == 0;
 }
 
-/* True for one run in 2^bits. Multiples of the golden ratio are spread evenly and in step with no
- * period: programs often repeat pieces of unequal amounts. */
-static bool is_turn(uint32_t runs, uint32_t bits)
-{
-    return runs * 0x9e3779b1u >> (32 - bits) == 0;
-}
-
 /*
  * Filling in the selection.
  */
@@ -285,12 +278,12 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
     const bool is_alone = reason == DYNSEL_REASON_FASTEST_ALONE;
     const uint32_t bits =
         timed_bits(s, index, run_ns) + (is_alone ? DYNSEL_FINISH_ALONE_RARITY : 0u);
-    if (is_turn(runs, bits)) {
+    if (dynsel_finish_is_turn(runs, bits)) {
         selection->wants |= DYNSEL_TASK_TIME;
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
         return;
     }
-    if (!is_alone && is_turn(runs, STARTS_BITS)) {
+    if (!is_alone && dynsel_finish_is_turn(runs, STARTS_BITS)) {
         selection->wants |= DYNSEL_TASK_START_TIME; /* which timing makes longer */
     }
 }
@@ -363,10 +356,12 @@ static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
     uint32_t trial = DYNSEL_FINISH_NOTE_FIRST_TRIAL;
-    if (s->unknown != 0 && (is_chance || runs < NEW_RUNS || is_turn(runs + 1, LATER_BITS))) {
+    if (s->unknown != 0 &&
+        (is_chance || runs < NEW_RUNS || dynsel_finish_is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
     }
-    if (other == DYNSEL_FINISH_NO_RESOURCE && is_turn(runs + 1, DYNSEL_FINISH_TIMED_BITS)) {
+    if (other == DYNSEL_FINISH_NO_RESOURCE &&
+        dynsel_finish_is_turn(runs + 1, DYNSEL_FINISH_TIMED_BITS)) {
         other = dynsel_sight_find_further_trial(s, &run_ns);
         trial = DYNSEL_FINISH_NOTE_TRIAL;
     }
@@ -548,7 +543,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
         learn_submit(policy, selection->index, s.now, s.is_idle);
         note_if_alone(policy, s.is_idle);
         if (s.uses_ahead != 0 && s.fastest != DYNSEL_FINISH_NO_RESOURCE && kinds->own != NULL &&
-            is_turn(dynsel_word_load_relaxed(&policy->clock), USUAL_BITS)) {
+            dynsel_finish_is_turn(dynsel_word_load_relaxed(&policy->clock), USUAL_BITS)) {
             learn_usual_runs(&s);
         }
         if (s.wanted != DYNSEL_FINISH_NO_RESOURCE) {

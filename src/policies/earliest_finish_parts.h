@@ -104,12 +104,19 @@ static inline bool dynsel_finish_is_one_by_one(const dynsel_earliest_finish_poli
     return dynsel_word_load_relaxed(&policy->one_by_one) >= DYNSEL_FINISH_ONE_BY_ONE;
 }
 
+/* True for one run in 2^bits. Multiples of the golden ratio are spread evenly and in step with no
+ * period: programs often repeat pieces of unequal amounts. */
+static inline bool dynsel_finish_is_turn(uint32_t runs, uint32_t bits)
+{
+    return runs * 0x9e3779b1u >> (32 - bits) == 0;
+}
+
 /* Whether a choice, counted by the policy's clock, may be a first trial run although one resource
  * gets all work: one in 16, where resources have not run all kinds yet. */
 static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *policy,
                                          uint32_t clock)
 {
-    return clock % 16 == 0 && dynsel_word_load_relaxed(&policy->strangers) != 0;
+    return dynsel_finish_is_turn(clock, 4) && dynsel_word_load_relaxed(&policy->strangers) != 0;
 }
 
 /* The way in which work is shared now, see earliest_finish_alone.c; 0: among all resources. */

@@ -51,7 +51,6 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->exchange_ns = 0;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
     s->least_bytes = UINT64_MAX;
-    s->looked = false;
     s->counts_expected = false;
     s->looks_ahead = false;
     s->source_ticks = 0;
@@ -239,6 +238,7 @@ static void look_at_expected(dynsel_finish_sight *s)
 
 void dynsel_sight_look(dynsel_finish_sight *s)
 {
+    s->looked = false;
     look_at_queues(s);
     s->candidates = find_candidates(&s->policy->policy, s->count, s->task);
     if (s->bytes_in != NULL) {

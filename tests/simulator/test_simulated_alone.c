@@ -262,6 +262,28 @@ static void resources_are_tried_while_one_gets_all_work(void **state)
     assert_in_range(pieces_of(THREAD, 10, 1), 2 * PIECES, 8 * PIECES); /* they share it */
 }
 
+/* What only one resource can run says nothing of how the rest is shared. */
+static void work_for_one_resource_only_does_not_count(void **state)
+{
+    (void)state;
+    const dynsel_task_form forms[] = {{.backend = resources[PROCESSORS].backend}};
+    const bool is_excludable = resources[PROCESSORS].backend != resources[THREAD].backend;
+    for (unsigned i = 0; i < 12 && is_excludable; i++) {
+        (void)pass(KINDS);
+        assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy,
+                                               &(dynsel_task){.function = run,
+                                                              .args = &amount,
+                                                              .id = 77,
+                                                              .amount = 1,
+                                                              .forms = forms,
+                                                              .form_count = 1},
+                                               NULL));
+    }
+    wait_for_all();
+    (void)pieces_of(THREAD, 2, KINDS);
+    assert_true(!is_excludable || finisher.way.value == THREAD + 1);
+}
+
 /* Nothing runs beside anything else: which resource is the best does not depend on how work is
  * shared. */
 static void one_piece_at_a_time_is_chosen_for(void **state)
@@ -291,6 +313,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
         cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
