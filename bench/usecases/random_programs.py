@@ -18,9 +18,9 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE.parent.parent / "build/native+usecases/usecases"
 ROW = re.compile(r"^earliest_finish +[\d.]+ +[\d.]+ +([\d.]+) % +([\d.]+) %", re.M)
 GPU_SIZES = {"tile": (32, 64, 96, 128, 192), "rows": (16, 64, 256, 1024), "columns": (256, 1024, 4096), "elements": 20,
-             "parts": 22, "workers": (1, 1, 1, 2, 4, 15)}
+             "triad": 22, "workers": (1, 1, 1, 2, 4, 15)}
 SIZES = {"tile": (16, 32, 48, 64, 96, 128), "rows": (8, 16, 64, 128), "columns": (128, 512, 1024), "elements": 16,
-         "parts": 18, "workers": (1, 1, 2)}
+         "triad": 18, "workers": (1, 1, 2)}
 EXIT_FAILED, EXIT_WRONG_USAGE = 1, 2
 
 
@@ -35,7 +35,7 @@ def draw(draws, sizes):
                             "--passes", 15),
         "stream": lambda: stream(draws, draws.randint(10, sizes["elements"])),
         "tiny": lambda: ("--tiny", "--in-flight", draws.choice((1, 2, 4, 8, 16, 64)), "--pieces", 400, "--passes", 25),
-        "nstream": lambda: ("--elements", draws.randint(12, sizes["parts"]), "--parts", draws.randint(1, 12),
+        "nstream": lambda: ("--elements", draws.randint(12, sizes["triad"]), "--parts", draws.randint(1, 12),
                             "--passes", 15),
     }[name]()
     others = ("--workers", draws.choice(sizes["workers"]), "--seed", draws.randrange(1, 10**6))

@@ -241,8 +241,8 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word mostly;        /* the resource that gets most work anyway, and 1; 0: none */
     dynsel_word strangers;     /* 1: some resources have not run all kinds */
     dynsel_finish_window window;
-    dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* among all, or with all work on the
-                                                                 resource before */
+    dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* 0: among all; i: all work on
+                                                                 resource i - 1 */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_finish_speed speeds[CONFIG_DYNSEL_MAX_RESOURCES][DYNSEL_FINISH_SCALES];
     dynsel_finish_kind kinds[CONFIG_DYNSEL_EARLIEST_FINISH_KINDS];

@@ -35,7 +35,7 @@ enum {
     MOST_LEARNING = 12, /* and while they get first trial runs */
     FIRST_PAUSE = 8,    /* windows until a way is tried again */
     MOST_PAUSE = 512,
-    LOSS_SHARE = 32,  /* what tries may cost */
+    LOSS_SHARE = 32,  /* a try that took as long as two windows is repeated after so many */
     GAIN_SHARE = 8,   /* a resource is tried if it should take less than 7 / 8 of the time, */
     DOUBT_SHARE = 2,  /* or than half of it, if another one gets all work, */
     MARGIN_SHARE = 20 /* and taken if it is better by 1 / 20 */
@@ -89,8 +89,7 @@ static uint32_t work_of(const dynsel_finish_sight *s, uint64_t run_ns)
 }
 
 /*
- * The ways: 0 shares the work among all resources, each other one gives all of it to the resource
- * before.
+ * The ways: way 0 shares the work among all resources, way i gives all of it to resource i - 1.
  */
 
 enum { TOGETHER = 0 };
@@ -123,7 +122,7 @@ static void learn_rate(dynsel_earliest_finish_policy *policy, uint32_t way, uint
 }
 
 /* Whether the choice gives nearly all work to the resource of a way anyway. */
-static bool is_nearly(const dynsel_earliest_finish_policy *policy, uint32_t way)
+static bool has_most_anyway(const dynsel_earliest_finish_policy *policy, uint32_t way)
 {
     return way != TOGETHER && dynsel_word_load_relaxed(&policy->mostly) == way;
 }
@@ -133,7 +132,7 @@ static bool is_better(const dynsel_earliest_finish_policy *policy, uint32_t way,
 {
     const uint64_t rate = rate_of(policy, way);
     const uint64_t rate_before = rate_of(policy, before);
-    if (before == TOGETHER && is_nearly(policy, way)) {
+    if (before == TOGETHER && has_most_anyway(policy, way)) {
         return rate + rate / NEARLY_SHARE >= rate_before;
     }
     return rate > rate_before + rate_before / MARGIN_SHARE;
@@ -197,13 +196,13 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
 }
 
 /* Which part of the time a resource must save to be tried: less where the choice gives it nearly
- * all work anyway, more where another one has it, because what it should take is the least. */
+ * all work anyway, more where another one has it: known runs are the least that it takes. */
 static uint32_t least_gain(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t now)
 {
     if (now != TOGETHER) {
         return DOUBT_SHARE;
     }
-    return is_nearly(policy, way) ? NEARLY_SHARE : GAIN_SHARE;
+    return has_most_anyway(policy, way) ? NEARLY_SHARE : GAIN_SHARE;
 }
 
 /* The way that is tried next, with the present one if none: that of all resources when it has
@@ -303,8 +302,8 @@ static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
     begin_window(policy);
 }
 
-/* How long something was in flight. What the program does afterwards does not count, unless it has
- * one piece in flight at a time: then nobody noted when that ended. */
+/* How long something was in flight. What the program does afterwards does not count, as far as the
+ * end was noted: it is not of the first pieces that have nothing beside them. */
 static uint32_t busy_until(const dynsel_finish_window *window, uint32_t now)
 {
     const uint32_t began = dynsel_word_load_relaxed(&window->began);
@@ -341,7 +340,8 @@ static bool is_wide_enough(const dynsel_finish_window *window)
     return pieces >= FEW_PIECES || (pieces >= LEAST_PIECES && took >= FEW_UNITS);
 }
 
-static void begin(dynsel_finish_window *window, const dynsel_finish_sight *s)
+/* Something is in flight from now on. */
+static void begin_busy(dynsel_finish_window *window, const dynsel_finish_sight *s)
 {
     dynsel_word_store_relaxed(&window->began, units(s->now_ns));
     if (dynsel_word_load_relaxed(&window->ticks) == 0) {
@@ -371,7 +371,7 @@ static bool look_at_window(const dynsel_finish_sight *s)
     if (lead != 0) {
         dynsel_word_store_relaxed(&window->lead, is_idle ? 0 : lead - 1);
         begin_window(policy);
-        begin(window, s);
+        begin_busy(window, s);
         return is_idle || lead == 1;
     }
     if (is_idle) {
@@ -379,7 +379,7 @@ static bool look_at_window(const dynsel_finish_sight *s)
         if (pieces != 0) {
             add(&window->took, busy_until(window, now));
         }
-        begin(window, s);
+        begin_busy(window, s);
         if (is_wide_enough(window)) {
             end_window(policy, true);
         }
@@ -393,7 +393,7 @@ static bool look_at_window(const dynsel_finish_sight *s)
         is_steady(window, s)) {
         add(&window->took, since);
         end_window(policy, false);
-        begin(window, s);
+        begin_busy(window, s);
         return dynsel_word_load_relaxed(&window->lead) == 0;
     }
     return true;
