@@ -419,6 +419,35 @@ static void choices_see_ends_of_earlier_work(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
 }
+
+/* While one resource gets all work, nothing depends on what has ended. */
+static void settled_choices_ask_for_no_ends(void **state)
+{
+    enum { KNOWN = 64, LATER = 36 };
+    static dynsel_earliest_finish_policy finish;
+    const dynsel_options options = {.resources = policy.policy.resources, .count = 1};
+    (void)state;
+    finish = (dynsel_earliest_finish_policy){0};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finish, &options));
+    for (int i = 0; i < KNOWN; i++) { /* so that few are timed */
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group_and_wait(&finish.policy, launch, NULL));
+    }
+    fake_opencl_set_new_events(CL_RUNNING);
+    for (int i = 0; i < 4; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    }
+    finish.way.value = 1;
+    assert_true(finish.policy.ops->is_settled(&finish.policy));
+    const uint32_t before = fake_opencl_calls("clGetEventInfo");
+    for (int i = 0; i < LATER; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    }
+    assert_int_equal(before, fake_opencl_calls("clGetEventInfo"));
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
+}
 #endif
 
 int main(void)
@@ -458,6 +487,8 @@ int main(void)
                                         tear_down_groups),
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
         cmocka_unit_test_setup_teardown(choices_see_ends_of_earlier_work, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(settled_choices_ask_for_no_ends, set_up_groups,
                                         tear_down_groups),
 #endif
     };

@@ -11,6 +11,7 @@
 enum {
     THREAD,
     PROCESSORS,
+    OTHER, /* as PROCESSORS, in some tests */
     DEVICES,
     PIECES = 64, /* in a pass */
     KINDS = 2,
@@ -36,10 +37,10 @@ static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event 
     return DYNSEL_OK;
 }
 
-static void begin(void)
+static void begin(size_t count)
 {
     (void)memset(&finisher.policy, 0, sizeof finisher.policy);
-    const dynsel_options all = {.resources = resources, .count = DEVICES};
+    const dynsel_options all = {.resources = resources, .count = count};
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
 }
 
@@ -54,6 +55,7 @@ static int set_up(void **state)
                                                 .latency_ns = 1000};
     devices[PROCESSORS] = (dynsel_simulated_device){
         .aspects = DYNSEL_ASPECT_BIT(cpu), .submit_ns = 1000, .latency_ns = 1000};
+    devices[OTHER] = devices[PROCESSORS];
     for (unsigned i = 0; i < DEVICES; i++) {
         resources[i] = dynsel_simulated_resource(&devices[i]);
     }
@@ -63,7 +65,7 @@ static int set_up(void **state)
     hidden_us[PROCESSORS] = HIDDEN_US;
     amount = 1;
     pause_us = 50;
-    begin();
+    begin(OTHER);
     return 0;
 }
 
@@ -86,13 +88,13 @@ static uint64_t pass(unsigned kinds)
 {
     const uint64_t began_ns = dynsel_now_ns();
     for (unsigned i = 0; i < PIECES; i++) {
-        const uint64_t before = devices[PROCESSORS].pieces;
+        const uint64_t before = devices[THREAD].pieces;
         const dynsel_task task = {
             .function = run, .args = &amount, .id = 1 + i % kinds, .amount = amount};
         assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
         if (i % 4 != 0) {
             dynsel_simulated_spend(
-                hidden_us[devices[PROCESSORS].pieces != before ? PROCESSORS : THREAD] * US);
+                hidden_us[devices[THREAD].pieces != before ? THREAD : PROCESSORS] * US);
         }
     }
     wait_for_all();
@@ -247,7 +249,7 @@ static void resources_are_tried_while_one_gets_all_work(void **state)
     devices[PROCESSORS].aspects = DYNSEL_ASPECT_BIT(gpu);
     devices[PROCESSORS].latency_ns = (uint64_t)100 * US;
     hidden_us[PROCESSORS] = 0;
-    begin();
+    begin(OTHER);
     unsigned passes = 0;
     unsigned alone = 0;
     while (passes < MOST_PASSES && pieces_of(THREAD, 1, 1) == 0) {
@@ -284,6 +286,21 @@ static void work_for_one_resource_only_does_not_count(void **state)
     assert_true(!is_excludable || finisher.way.value == THREAD + 1);
 }
 
+#if CONFIG_DYNSEL_RESOURCE_STATES
+/* Work of a resource that is out of service is chosen for again, with a look at everything. */
+static void resource_out_of_service_loses_all_work(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    begin(DEVICES);
+    (void)pieces_of(THREAD, 30, KINDS);
+    assert_int_equal(THREAD + 1, finisher.way.value);
+    assert_status(DYNSEL_OK, dynsel_resource_drain(&finisher.policy, THREAD));
+    assert_int_equal(0, pieces_of(THREAD, 3, KINDS));
+    assert_false(finisher.policy.ops->is_settled(&finisher.policy));
+}
+#endif
+
 /* Nothing runs beside anything else: which resource is the best does not depend on how work is
  * shared. */
 static void one_piece_at_a_time_is_chosen_for(void **state)
@@ -316,6 +333,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up,
                                         tear_down),
+#if CONFIG_DYNSEL_RESOURCE_STATES
+        cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
+#endif
         cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
