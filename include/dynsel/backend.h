@@ -32,6 +32,9 @@ typedef struct dynsel_work {
     uint32_t token; /**< for dynsel_complete(), where work goes on after `start`; else 0 */
     uint8_t wants;  /**< dynsel_execution_info bits to report: measure only these */
     bool began;     /**< set by a backend that wrote the actual start time into ready_ns */
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    bool over; /**< set by `start`: the work has succeeded, although it left an event */
+#endif
 #if CONFIG_DYNSEL_REPEAT
     uint8_t run; /**< the library's own */
 #endif
@@ -150,8 +153,8 @@ typedef struct dynsel_backend_ops {
 
 #if !CONFIG_DYNSEL_SUBMITS_IN_CALLER
     /** Starts the work: calls dynsel_work_call(), directly or later in another thread. DYNSEL_OK:
-     * it was started, and it is complete exactly when work->done.native is NULL (unless
-     * marks_completion). Any other status: nothing was started, the task function was not and will
+     * it was started, and it is complete exactly when work->done.native is NULL, or when this
+     * call set work->over (unless marks_completion). Any other status: nothing was started, the task function was not and will
      * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again (but with
      * CONFIG_DYNSEL_IN_FLIGHT_SMALL and CONFIG_DYNSEL_MAX_FAILURES=0, where the submitting call
      * returns it), and so does DYNSEL_E_AGAIN (full at the moment) where the submit may wait. Any

@@ -17,9 +17,8 @@ typedef struct dynsel_thread {
     void *timed_start; /* of that backend: the work that it starts and times in this thread */
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    uint32_t recordings;     /* group functions that this thread is in: each has a slot */
-    uint32_t identity;       /* of dynsel_thread_identity(); 0: it has none yet */
-    uint32_t looks_left_out; /* polls directly after a start that are still skipped */
+    uint32_t recordings; /* group functions that this thread is in: each has a slot */
+    uint32_t identity;   /* of dynsel_thread_identity(); 0: it has none yet */
 #endif
 #if CONFIG_DYNSEL_TRACE_TO_RINGS
     uint32_t trace_life; /* the trace in which it has a ring; 0: in none */

@@ -97,12 +97,7 @@ static bool ends_quietly(const dynsel_slot *slot)
 {
     const dynsel_work *const work = &slot->work;
     const dynsel_backend_ops *const ops = work->where->backend->ops;
-#if CONFIG_DYNSEL_REPEAT
-    const bool is_single = work->run == (uint8_t)DYNSEL_ONLY_RUN;
-#else
-    const bool is_single = true;
-#endif
-    return ops->wait != NULL && !ops->marks_completion && is_single &&
+    return ops->wait != NULL && !ops->marks_completion && dynsel_work_runs_once(work) &&
            (work->wants & DYNSEL_TASK_TIME) == 0 && work->error.status == DYNSEL_OK &&
            dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING &&
            !dynsel_limits_exist() && !dynsel_traced_is_running();

@@ -176,6 +176,7 @@ static void prepare(dynsel_slot *slot, const dynsel_queue *queue)
 {
     slot->work.queue_tail = dynsel_queue_tail(queue);
     slot->work.ended_ns = 0;
+    slot->work.over = false;
     if ((slot->work.wants & DYNSEL_TASK_TIME) != 0) {
         slot->work.began = false;
         slot->work.ready_ns = dynsel_now_ns();
@@ -194,26 +195,6 @@ static inline void enter_queue(dynsel_queue *queue, dynsel_slot *slot)
                             DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);
     dynsel_pending_moved(slot);
     leave_pending(counted);
-}
-
-enum { LOOKS_LEFT_OUT = 31 };
-
-/* Some resources run work in the caller. Such work is complete now and ends at once, while its data
- * are cached. After an attempt that fails, the next ones are skipped. */
-static inline bool pass(dynsel_queue *queue, dynsel_slot *slot)
-{
-    dynsel_thread *const thread = dynsel_this_thread();
-    if (!dynsel_queue_is_empty(queue) || slot->work.wants != 0 || slot->counted ||
-        dynsel_slot_runs_again(slot)) {
-        return false;
-    }
-    if (thread->looks_left_out != 0) {
-        thread->looks_left_out--;
-        return false;
-    }
-    const bool passed = dynsel_queue_pass(queue, slot);
-    thread->looks_left_out = passed ? 0 : LOOKS_LEFT_OUT;
-    return passed;
 }
 
 /* Whether work whose start failed must not end yet. Its failure is counted now, or when its event
@@ -333,11 +314,8 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
             return slot->work.error.status;
         }
     }
-    if (ops->marks_completion || slot->work.done.native != NULL) {
-        dynsel_queue *const queue = &policy->queues[index];
-        if (ops->marks_completion || !pass(queue, slot)) {
-            enter_queue(queue, slot);
-        }
+    if (dynsel_work_goes_on(&slot->work)) {
+        enter_queue(&policy->queues[index], slot);
         return DYNSEL_OK;
     }
     if (ops->outlives_submit && !dynsel_queue_is_empty(&policy->queues[index])) {

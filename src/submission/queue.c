@@ -541,14 +541,17 @@ bool dynsel_queue_give_up(dynsel_policy *policy, uint32_t index)
 #endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/*
- * The end of work that is in no list. ran: the resource has run it; took_ns: 0: not timed; flags:
- * 0, or DYNSEL_SLOT_POLLED of the reaper: the queue keeps the event until a group wait. Inlined,
- * because a call costs each short command group 31 instructions of 2,100.
- */
-__attribute__((always_inline)) static inline void
-end_outside(dynsel_queue *queue, dynsel_slot *slot, bool ran, uint64_t took_ns, uint32_t flags)
+void dynsel_queue_end_outside(dynsel_slot *slot, bool ran)
 {
+    const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
+    if (ran && !timed && dynsel_work_runs_once(&slot->work) && dynsel_pending_ends_quietly(slot) &&
+        dynsel_slot_leave_alone(slot, DYNSEL_SLOT_STARTING)) {
+        tell_alone(slot);
+        dynsel_slot_free(slot);
+        return;
+    }
+    dynsel_slot_begin_end(slot);
+    const uint64_t took_ns = ran ? dynsel_direct_time(&slot->work) : 0;
     dynsel_slot_run_once(slot);
     dynsel_pending_end(slot);
     if (ran) {
@@ -556,53 +559,10 @@ end_outside(dynsel_queue *queue, dynsel_slot *slot, bool ran, uint64_t took_ns, 
     }
     dynsel_traced_device(&slot->selection, &slot->work);
     dynsel_finish_told(&slot->selection, slot->work.error.status, took_ns);
-    if (dynsel_slot_end(slot, flags)) {
-        if (flags != 0) {
-            swap_event(queue, slot);
-        }
+    if (dynsel_slot_end(slot)) {
         dynsel_slot_free(slot);
     }
     dynsel_pending_moved(slot);
-}
-
-void dynsel_queue_end_outside(dynsel_slot *slot, bool ran)
-{
-    dynsel_slot_begin_end(slot);
-    end_outside(dynsel_queue_of(slot), slot, ran, ran ? dynsel_direct_time(&slot->work) : 0, 0);
-}
-
-/* Reaper only: work that came and went, and is in STARTING. flags: as of end_outside(). */
-static inline void end_passed(dynsel_queue *queue, dynsel_slot *slot, uint32_t flags)
-{
-    queue->last_end_ns = 0; /* it is untimed, so the work behind it cannot be timed either */
-    if (!DYNSEL_LIKELY(dynsel_pending_ends_quietly(slot) &&
-                       dynsel_slot_leave_alone(slot, DYNSEL_SLOT_STARTING))) {
-        end_outside(queue, slot, true, 0, flags);
-        return;
-    }
-    tell_alone(slot);
-    if (flags != 0) {
-        swap_event(queue, slot);
-    }
-    dynsel_slot_free(slot);
-}
-
-bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
-{
-    dynsel_backend *const backend = slot->work.where->backend;
-    if (!become_reaper(queue)) {
-        return false;
-    }
-    /* records in the tail that work came and went, if the queue has not changed since this start */
-    uint32_t tail = slot->work.queue_tail;
-    const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK &&
-                      dynsel_tail_is_over(tail) &&
-                      dynsel_word_swap(&queue->tail, &tail, tail_after(slot));
-    if (over) {
-        end_passed(queue, slot, backend->ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED);
-    }
-    dynsel_word_store_release(&queue->reaper, 0);
-    return over;
 }
 
 bool dynsel_queue_reap_to_running(dynsel_queue *queue, const dynsel_slot *ended)

@@ -107,13 +107,10 @@ static inline void dynsel_queue_look_around(void)
 void dynsel_queue_reap_after_others(dynsel_queue *queue);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Ends work in STARTING that has no event, and frees its slot if nobody needs it. ran: the resource
+/* Ends work in STARTING that has no event, or ended in its start, and frees its slot if nobody needs
+ * it. ran: the resource
  * has run it. */
 void dynsel_queue_end_outside(dynsel_slot *slot, bool ran);
-
-/* Ends started, untimed work without appending it, if the queue is empty and the work is complete.
- * False: nothing changed. */
-bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot);
 
 /* As dynsel_queue_reap_after_others(). ended: a command group of this queue that has ended; the
  * caller holds a reference. True: the oldest remaining work is running; false: the queue is empty,

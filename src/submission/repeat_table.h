@@ -30,6 +30,17 @@
 /* dynsel_work.run, from the claim of its slot on the same */
 enum { DYNSEL_ONLY_RUN, DYNSEL_FIRST_RUN, DYNSEL_SECOND_RUN };
 
+/* Whether no run can follow, and this one follows none. */
+static inline bool dynsel_work_runs_once(const dynsel_work *work)
+{
+#if CONFIG_DYNSEL_REPEAT
+    return work->run == (uint8_t)DYNSEL_ONLY_RUN;
+#else
+    (void)work;
+    return true;
+#endif
+}
+
 #if CONFIG_DYNSEL_REPEAT
 
 enum {

@@ -211,7 +211,7 @@ static dynsel_status ask_to_wait(const dynsel_slot *slot)
     return backend->ops->wait(backend, &slot->work);
 }
 
-static void release_event(dynsel_slot *slot)
+void dynsel_slot_release_event(dynsel_slot *slot)
 {
     dynsel_backend *backend = slot->work.where->backend;
     if (slot->work.done.native != NULL && backend->ops->release != NULL) {
@@ -236,7 +236,7 @@ void dynsel_slot_unref(dynsel_slot *slot, uint32_t what)
         }
     } while (!dynsel_marked_swap(&slot->word, &word, left));
     if (last) {
-        release_event(slot);
+        dynsel_slot_release_event(slot);
         make_free(slot, word);
     }
 }
@@ -681,17 +681,7 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
                                  word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING)));
 }
 
-/* Threads that hold only a reference do not wait for the results. */
-static uint32_t synchronized_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
-{
-    if (flags != 0 && (word & REFERENCES) != 0 && (word & DYNSEL_SLOT_HANDLE) == 0) {
-        (void)ask_to_wait(slot);
-        return 0;
-    }
-    return flags;
-}
-
-bool dynsel_slot_end(dynsel_slot *slot, uint32_t flags)
+bool dynsel_slot_end(dynsel_slot *slot)
 {
     bool to_tell = slot->work.error.status != DYNSEL_OK;
     uint32_t word = 0;
@@ -702,16 +692,16 @@ bool dynsel_slot_end(dynsel_slot *slot, uint32_t flags)
             dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
             to_tell = false;
         }
-        flags = synchronized_flags(slot, word, flags);
         after = (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
-                ((word & REFERENCES) != 0 ? DYNSEL_SLOT_FINISHED | flags : DYNSEL_SLOT_LEAVING);
+                ((word & REFERENCES) != 0 ? (uint32_t)DYNSEL_SLOT_FINISHED
+                                          : (uint32_t)DYNSEL_SLOT_LEAVING);
     } while (!dynsel_marked_swap(&slot->word, &word, after));
     return dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING;
 }
 
 void dynsel_slot_free(dynsel_slot *slot)
 {
-    release_event(slot);
+    dynsel_slot_release_event(slot);
     make_free(slot, dynsel_word_load_relaxed(&slot->word));
 }
 

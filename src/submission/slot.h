@@ -267,6 +267,9 @@ dynsel_slot *dynsel_slot_claim_open(const dynsel_policy *policy);
 /* Gives back a slot that was claimed and not published. */
 void dynsel_slot_unclaim(dynsel_slot *slot);
 
+/* Releases the event of work that is over, if it left one, before the slot is given back. */
+void dynsel_slot_release_event(dynsel_slot *slot);
+
 /* Publishes a claimed slot, in the state and with the flags of `bits`. An addition, because the
  * slot may be marked at the same time. */
 static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
@@ -576,9 +579,9 @@ static inline bool dynsel_slot_leave_alone(dynsel_slot *slot, uint32_t bits)
  * more. */
 void dynsel_slot_begin_end(dynsel_slot *slot);
 
-/* From STARTING or COMPLETING to FINISHED. flags: DYNSEL_SLOT_POLLED or 0. True: nobody needs the
- * slot, which is the caller's alone until dynsel_slot_free(). */
-bool dynsel_slot_end(dynsel_slot *slot, uint32_t flags);
+/* From STARTING or COMPLETING to FINISHED. True: nobody needs the slot, which is the caller's alone
+ * until dynsel_slot_free(). */
+bool dynsel_slot_end(dynsel_slot *slot);
 void dynsel_slot_free(dynsel_slot *slot);
 
 #endif

@@ -259,6 +259,7 @@ void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
         if (slot->work.error.status != DYNSEL_OK) {
             dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
         }
+        dynsel_slot_release_event(slot);
         dynsel_slot_unclaim(slot);
     }
 }

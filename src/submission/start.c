@@ -28,6 +28,9 @@ static inline void fill_in(dynsel_work *work, const dynsel_request *request,
     if (dynsel_policy_outlives(policy)) {
         work->queue_tail = dynsel_queue_tail(&policy->queues[selection->index]);
         work->ended_ns = 0;
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+        work->over = false;
+#endif
     }
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
         work->began = false;

@@ -12,6 +12,7 @@
 
 #include "policy/traced_choice.h"
 #include "port/likely.h"
+#include "submission/repeat_table.h"
 #include "submission/request.h"
 
 /* The result of a policy's first choice; a failure may still be recovered. */
@@ -41,11 +42,24 @@ static inline dynsel_status dynsel_start(const dynsel_request *request, dynsel_w
                : dynsel_start_after(request, work, chosen, made);
 }
 
+/* Whether work with an event was complete when its start returned. Work that may run again ends
+ * in its queue. */
+static inline bool dynsel_work_ended_in_start(const dynsel_work *work)
+{
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    (void)work;
+    return false;
+#else
+    return work->over && dynsel_work_runs_once(work);
+#endif
+}
+
 /* Whether started work goes on, or its end is not reported yet. */
 static inline bool dynsel_work_goes_on(const dynsel_work *work)
 {
 #if CONFIG_DYNSEL_IN_FLIGHT
-    return work->where->backend->ops->marks_completion || work->done.native != NULL;
+    return work->where->backend->ops->marks_completion ||
+           (work->done.native != NULL && !dynsel_work_ended_in_start(work));
 #else
     (void)work;
     return false;

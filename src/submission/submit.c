@@ -65,6 +65,7 @@ DYNSEL_ASIDE static dynsel_status place_in_slot(const dynsel_request *request,
     }
     const bool over = !dynsel_work_goes_on(&slot->work);
     if (over) {
+        dynsel_traced_device(&slot->selection, &slot->work);
         dynsel_finish(request->policy, &slot->selection, slot->work.error.status,
                       dynsel_direct_time(&slot->work));
     }

@@ -21,27 +21,6 @@ static void detach(dynsel_backend *backend, void *own)
     atomic_fetch_sub(&((simulated_device *)own)->attached, 1);
 }
 
-static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
-{
-    (void)backend;
-    simulated_device *device = work->own;
-    if (atomic_load(&device->refuses)) {
-        return dynsel_fail(&(dynsel_error){
-            .status = DYNSEL_E_OUT_OF_SERVICE, .function = "simulated", .code = -6});
-    }
-    if (atomic_load(&device->is_full)) {
-        return DYNSEL_E_AGAIN;
-    }
-    unsigned full_for = atomic_load(&device->full_for);
-    while (full_for > 0) {
-        if (atomic_compare_exchange_weak(&device->full_for, &full_for, full_for - 1)) {
-            return DYNSEL_E_AGAIN;
-        }
-    }
-    dynsel_work_call(work);
-    return DYNSEL_OK;
-}
-
 static simulated_operation *operation_of(simulated_backend *sim, const dynsel_work *work)
 {
     simulated_operation *op = work->done.native;
@@ -88,6 +67,28 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
     const int32_t code = op->code;
     simulated_unlock(sim);
     return pending ? DYNSEL_E_AGAIN : simulated_ended_with(result, code);
+}
+
+static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
+{
+    simulated_device *device = work->own;
+    if (atomic_load(&device->refuses)) {
+        return dynsel_fail(&(dynsel_error){
+            .status = DYNSEL_E_OUT_OF_SERVICE, .function = "simulated", .code = -6});
+    }
+    if (atomic_load(&device->is_full)) {
+        return DYNSEL_E_AGAIN;
+    }
+    unsigned full_for = atomic_load(&device->full_for);
+    while (full_for > 0) {
+        if (atomic_compare_exchange_weak(&device->full_for, &full_for, full_for - 1)) {
+            return DYNSEL_E_AGAIN;
+        }
+    }
+    dynsel_work_call(work);
+    work->over = device->looks_at_start && work->error.status == DYNSEL_OK &&
+                 work->done.native != NULL && poll(backend, work) == DYNSEL_OK;
+    return DYNSEL_OK;
 }
 
 /* False: nothing can take place, so that only another thread can help. */

@@ -87,6 +87,7 @@ typedef struct simulated_device {
     dynsel_sharing sharing; /* with the host, through pointers */
     simulated_pace pace;
     unsigned polls;       /* how many looks a piece of work needs at most, with WHEN_POLLED */
+    bool looks_at_start;  /* start tells where work is over then */
     atomic_bool refuses;  /* start is DYNSEL_E_OUT_OF_SERVICE */
     atomic_bool is_full;  /* start is DYNSEL_E_AGAIN */
     atomic_uint full_for; /* so are that many starts */

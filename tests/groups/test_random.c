@@ -148,6 +148,7 @@ static void begin_devices(test_random *random, unsigned devices)
         simulated.devices[i].maps_first = (random->state >> 19 & 1) != 0;
         simulated.devices[i].prepares = (random->state >> 21 & 1) != 0;
         simulated.devices[i].moves_beside = (random->state >> (25 + i) & 1) != 0;
+        simulated.devices[i].looks_at_start = (random->state >> 23 & 1) != 0;
     }
 }
 

@@ -76,7 +76,12 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (work->error.status == DYNSEL_E_DEVICE) {
         (void)dynsel_opencl_loses(entry, "the task function", work->error.code);
     }
-    if (work->done.opencl != NULL && !dynsel_opencl_is_lost(entry)) {
+    if (work->done.opencl == NULL || dynsel_opencl_is_lost(entry)) {
+        return DYNSEL_OK;
+    }
+    work->over = entry->runs_in_caller && work->error.status == DYNSEL_OK &&
+                 dynsel_opencl_poll(entry, work->done.opencl) == DYNSEL_OK;
+    if (!work->over) {
         dynsel_opencl_flush_in_time(entry);
     }
     return DYNSEL_OK;

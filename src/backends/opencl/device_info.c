@@ -225,9 +225,14 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     entry->has_dear_events = is_nvidia; /* 1.5 of 5.5 us on an H200 */
     entry->pins_memory =
         is_nvidia && (entry->type & CL_DEVICE_TYPE_GPU) != 0 && !dynsel_opencl_is_unified(device);
+    const bool is_basic = is_pocl && strncmp(entry->name, "basic", strlen("basic")) == 0;
+    /* the name of `basic` since PoCL 4 */
+    const bool is_minimal =
+        is_pocl && strncmp(entry->name, "cpu-minimal", strlen("cpu-minimal")) == 0;
+    entry->runs_in_caller = is_basic || is_minimal;
     /* PoCL 3.1 runs a command in the thread that completed its last dependency, and this thread
      * holds a lock that the command needs. */
-    entry->hangs_on_events = is_pocl && strncmp(entry->name, "basic", strlen("basic")) == 0;
+    entry->hangs_on_events = is_basic;
 }
 
 dynsel_status dynsel_opencl_refuse_old(const dynsel_opencl_entry *entry, const char *function)

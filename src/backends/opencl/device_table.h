@@ -101,6 +101,7 @@ typedef struct dynsel_opencl_entry {
     bool begins_unflushed; /* its driver begins work that nobody flushed */
     bool has_dear_events;  /* its driver launches faster without an event */
     bool hangs_on_events;  /* its driver deadlocks on wait lists with events of other devices */
+    bool runs_in_caller;   /* what waits for nothing is complete when its enqueue returns */
     bool pins_memory;      /* memory of its own, to and from which its driver moves pinned memory of
                               the host's faster than other memory, and beside kernels */
     dynsel_opencl_times timing;
