@@ -11,14 +11,16 @@
 #include "report.h"
 
 /* SETTLING: batches of launches before any is measured, in which the library tries its sizes. */
-enum { MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3, SETTLING = 30 };
+enum { MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3, SETTLING = 30, LOCAL_ITEMS = 1024 };
 
 static const double MOST_TIMES_BEST = 1.05;
 
 /* Each kernel takes the input, the output, and the size of a row. */
-#define KERNEL(name_, before, body)                                                                \
+#define KERNEL(name_, before, body) KERNEL_OF(name_, false, before, body)
+#define KERNEL_OF(name_, any_group_size_, before, body)                                            \
     static const dynsel_kernel name_ = {                                                           \
         .name = #name_,                                                                            \
+        .any_group_size = (any_group_size_),                                                       \
         .source = "kernel " before "void " #name_                                                  \
                   "(global const float *in, global float *out, int columns) "                      \
                   "{ const int x = (int)get_global_id(0), y = (int)get_global_id(1), "             \
@@ -45,11 +47,14 @@ KERNEL(tiled_transpose, "__attribute__((reqd_work_group_size(16, 16, 1))) ",
        "const int a = (int)get_local_id(0), b = (int)get_local_id(1);"
        "tile[b][a] = in[i]; barrier(CLK_LOCAL_MEM_FENCE);"
        "out[((size_t)get_group_id(0) * 16 + b) * rows + get_group_id(1) * 16 + a] = tile[a][b];");
-KERNEL(sum, "",
-       "local float part[1024]; const int a = (int)get_local_id(0); part[a] = in[i];"
-       "for (int k = (int)get_local_size(0) / 2; k > 0; k /= 2) { barrier(CLK_LOCAL_MEM_FENCE);"
-       " if (a < k) part[a] += part[a + k]; }"
-       "if (a == 0) out[get_group_id(0)] = part[0];");
+/* Of whole numbers, so that the order does not matter; into many places, so that few groups wait
+ * for each other. */
+KERNEL_OF(sum, true, "",
+          "local int part[1024]; const int a = (int)get_local_id(0); part[a] = (int)in[i];"
+          "for (int n = (int)get_local_size(0); n > 1; n = (n + 1) / 2) {"
+          " barrier(CLK_LOCAL_MEM_FENCE);"
+          " if (a < n / 2) part[a] += part[a + (n + 1) / 2]; }"
+          "if (a == 0) atomic_add((global int *)out + get_group_id(0) % 1024, part[0]);");
 KERNEL(smooth, "",
        "local float near[1024 + 2]; const int a = (int)get_local_id(0), w = (int)get_local_size(0);"
        "const int last = (int)get_global_size(0) - 1; near[a + 1] = in[i];"
@@ -73,7 +78,7 @@ typedef struct group_case {
     size_t columns; /* in one dimension: the number of items is a multiple of it */
     size_t rows;    /* 0: all that is left of the items */
     uint32_t dimensions;
-    bool only_powers;
+    bool only_powers; /* its local memory is for LOCAL_ITEMS work-items */
 } group_case;
 
 static const group_case cases[] = {
@@ -121,6 +126,7 @@ typedef struct group_device {
     dynsel_range range;
     dynsel_range local; /* no dimensions: the library chooses */
     cl_int columns;
+    size_t most_items; /* that the device can have in a work-group */
 } group_device;
 
 static group_device the_device;
@@ -200,9 +206,15 @@ static bool is_tried(const group_device *d, size_t size, size_t count)
            (is_power_of_two(size) || is_power_of_two(count / size) || size == count || size >= 32);
 }
 
-/* Writes sizes that divide the range. Returns how many. */
-static unsigned list_sizes(const group_device *d, size_t most_items)
+static bool has_room_for_all_sizes(const group_device *d)
 {
+    return !d->what->only_powers || d->most_items <= LOCAL_ITEMS;
+}
+
+/* Writes sizes that divide the range. Returns how many. */
+static unsigned list_sizes(const group_device *d)
+{
+    const size_t most_items = has_room_for_all_sizes(d) ? d->most_items : LOCAL_ITEMS;
     const uint32_t dimensions = d->range.dimensions;
     const size_t x_count = d->range.size[dimensions - 1];
     const size_t y_count = dimensions > 1 ? d->range.size[dimensions - 2] : 1;
@@ -261,7 +273,7 @@ static unsigned screen(group_device *d, cl_kernel kernel, unsigned count)
     return kept;
 }
 
-static cl_kernel build(group_device *d, cl_program *program, size_t *most_items)
+static cl_kernel build(group_device *d, cl_program *program)
 {
     cl_int code = CL_SUCCESS;
     const char *text = d->what->kernel->source;
@@ -275,7 +287,8 @@ static cl_kernel build(group_device *d, cl_program *program, size_t *most_items)
                      clSetKernelArg(kernel, 1, sizeof(cl_mem), &d->memory[1]) == CL_SUCCESS &&
                      clSetKernelArg(kernel, 2, sizeof d->columns, &d->columns) == CL_SUCCESS &&
                      clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE,
-                                              sizeof *most_items, most_items, NULL) == CL_SUCCESS,
+                                              sizeof d->most_items, &d->most_items,
+                                              NULL) == CL_SUCCESS,
                  "clCreateKernel");
     return kernel;
 }
@@ -295,7 +308,10 @@ static chosen compare_choices(group_device *d, cl_kernel kernel, unsigned fastes
     for (unsigned i = 0; i < SETTLING; i++) {
         (void)time_groups(d, NULL);
     }
-    chosen c = {.library = time_groups(d, NULL), .driver = time_by_hand(d, kernel, &drivers)};
+    chosen c = {.library = time_groups(d, NULL), .driver = -1};
+    if (has_room_for_all_sizes(d)) {
+        c.driver = time_by_hand(d, kernel, &drivers);
+    }
     for (unsigned k = 0; k < fastest; k++) {
         sizes[k].given_ns = time_groups(d, &sizes[k]);
     }
@@ -305,7 +321,9 @@ static chosen compare_choices(group_device *d, cl_kernel kernel, unsigned fastes
             sizes[k].ns = lesser(sizes[k].ns, time_by_hand(d, kernel, &sizes[k]));
             sizes[k].given_ns = lesser(sizes[k].given_ns, time_groups(d, &sizes[k]));
         }
-        c.driver = lesser(c.driver, time_by_hand(d, kernel, &drivers));
+        if (c.driver >= 0) {
+            c.driver = lesser(c.driver, time_by_hand(d, kernel, &drivers));
+        }
     }
     return c;
 }
@@ -327,7 +345,7 @@ static void report(const group_device *d, const group_size *best, chosen c, cons
     if (c.driver >= 0) {
         printf(", driver %.2f of it\n", c.driver / best->ns);
     } else {
-        printf(", the driver cannot choose\n");
+        printf(", the driver cannot choose, or may choose too many\n");
     }
 }
 
@@ -336,12 +354,11 @@ static void measure(group_device *d, const group_case *c, size_t items, const ch
 {
     enum { FASTEST = 4 };
     cl_program program = NULL;
-    size_t most_items = 0;
     d->what = c;
     d->range = range_of(c, items);
     d->columns = (cl_int)d->range.size[d->range.dimensions - 1];
-    const cl_kernel kernel = build(d, &program, &most_items);
-    const unsigned count = screen(d, kernel, list_sizes(d, most_items));
+    const cl_kernel kernel = build(d, &program);
+    const unsigned count = screen(d, kernel, list_sizes(d));
     report_check(count != 0, "no size of a work-group is possible");
     const unsigned fastest = count < FASTEST ? count : (unsigned)FASTEST;
     const chosen times = compare_choices(d, kernel, fastest, repetitions);

@@ -55,6 +55,12 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     }
     atomic_fetch_add(&manual->starts, 1);
     dynsel_work_call(work);
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    if (queue->ends_at_start && work->done.native != NULL) {
+        atomic_store(&((manual_event *)work->done.native)->state, MANUAL_COMPLETE);
+        work->over = true;
+    }
+#endif
     return DYNSEL_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct manual_queue {
     atomic_uint room;    /* so it is beside this many events that are not released; 0: no limit */
     atomic_uint held;    /* events that are not released */
     bool refuses_attach;
+    bool ends_at_start; /* its work is over when start returns */
     atomic_int attached;
     atomic_uint newest_waited; /* 1 + number of the newest event that was waited for */
 } manual_queue;

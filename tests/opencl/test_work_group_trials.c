@@ -28,7 +28,11 @@ static const size_t any_size[3] = {0};
 static dynsel_resource resources[DEVICES];
 static dynsel_memory memories[DEVICES];
 static uint32_t host[64];
-static const dynsel_kernel kernel = {.name = "k", .source = "kernel void k(...)"};
+static const char name[] = "k";
+static const char source[] = "kernel void k(...)";
+static const dynsel_kernel plain = {.name = name, .source = source};
+static const dynsel_kernel of_any_size = {.name = name, .source = source, .any_group_size = true};
+static const dynsel_kernel *kernel;
 
 /* How long the device runs a launch. */
 typedef cl_ulong (*time_fn)(const fake_launch *launch);
@@ -50,6 +54,7 @@ static void set_up_with(const dynsel_opencl_options *options)
     assert_status(DYNSEL_E_INVALID, dynsel_kernel_prepare(NULL, NULL, 0, NULL, NULL));
     show(machine, 1);
     trials = 0;
+    kernel = &plain;
     assert_status(DYNSEL_OK, dynsel_opencl_configure(options));
     assert_status(DYNSEL_OK, dynsel_opencl_select("all", resources, COUNT(resources), &count));
     assert_int_equal(count, DEVICES);
@@ -92,7 +97,7 @@ static dynsel_status try_launch(int device, dynsel_range global, dynsel_range lo
         {.kind = DYNSEL_ARGUMENT_VALUE, .value = &value, .bytes = sizeof(value)}};
     const dynsel_command command = {
         .kind = DYNSEL_COMMAND_KERNEL,
-        .kernel = &kernel,
+        .kernel = kernel,
         .launch = {.global = global, .local = local, .arguments = arguments, .argument_count = 2}};
     const dynsel_status status = ops()->launch(&dynsel_opencl_backend, own, &command, &done);
     dynsel_work work = {.own = own, .done = done};
@@ -340,6 +345,23 @@ static void nothing_is_tried_elsewhere(void **state)
     assert_int_equal(trials, 0);
 }
 
+/* The same kernel without that promise keeps its size. */
+static void kernel_of_any_group_size_is_tried_with_local_memory(void **state)
+{
+    (void)state;
+    time_of_launch = prefers_tall;
+    fake_opencl_set_local_memory(256);
+    kernel = &of_any_size;
+    launch_often(GPU, DYNSEL_RANGE_2D(1024, 1024), FIRST + 24 * INTERVAL);
+    assert_true(trials > 8);
+    assert_local(launch(GPU, DYNSEL_RANGE_2D(1024, 1024)), 4, 64, 1);
+    kernel = &plain;
+    const uint32_t before = trials;
+    launch_often(GPU, DYNSEL_RANGE_2D(1024, 1024), FIRST + 24 * INTERVAL);
+    assert_int_equal(trials, before);
+    assert_local(launch(GPU, DYNSEL_RANGE_2D(1024, 1024)), 256, 1, 1);
+}
+
 /* A time is read when the trial has ended, and nobody waits for that. */
 static void running_trial_is_not_waited_for(void **state)
 {
@@ -437,6 +459,7 @@ int main(void)
         TRIALS(short_kernel_is_tried_once),
         TRIALS(first_launches_are_no_trials),
         TRIALS(nothing_is_tried_elsewhere),
+        TRIALS(kernel_of_any_group_size_is_tried_with_local_memory),
         TRIALS(running_trial_is_not_waited_for),
         TRIALS(trials_begin_anew_with_another_range),
         cmocka_unit_test_teardown(failing_trial_costs_no_work, tear_down_devices),

@@ -590,6 +590,29 @@ static void second_release_of_submission_is_stale(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
+static void work_over_at_start_is_not_asked_about(void **state)
+{
+    (void)state;
+    manual.queues[0].ends_at_start = true;
+    manual.queues[1].ends_at_start = true;
+    for (unsigned i = 0; i < 2; i++) {
+        submit(NULL);
+        assert_int_equal(atomic_load(&manual.releases), i + 1);
+    }
+    dynsel_submission submission;
+    dynsel_event done;
+    submit(&submission);
+    assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_ptr_equal(done.native, &manual.events[2]); /* it is kept for who asks */
+    assert_int_equal(atomic_load(&manual.releases), 2);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(atomic_load(&manual.releases), 3);
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(enqueue, NULL)));
+    assert_int_equal(atomic_load(&manual.releases), 4);
+    assert_int_equal(atomic_load(&manual.polls) + atomic_load(&manual.waits), 0);
+}
+
 int main(void)
 {
 #define BOTH(name)                                                                                 \
@@ -624,6 +647,7 @@ int main(void)
         BOTH(inline_work_in_mixed_policy_waits_for_no_event),
         BOTH(results_are_visible_when_list_order_differs_from_queue),
         BOTH(second_release_of_submission_is_stale),
+        BOTH(work_over_at_start_is_not_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

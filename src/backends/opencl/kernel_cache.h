@@ -91,7 +91,7 @@ typedef struct dynsel_opencl_kernel {
     dynsel_error error; /* if REFUSED; without subject and detail */
 } dynsel_opencl_kernel;
 
-/* The key of a kernel: the addresses of everything it is built from, whose contents do not change
+/* The key of a kernel: the addresses of everything it is built from, whose contents do not change,
  * (see <dynsel/kernel.h>). The address of the dynsel_kernel is no key: it can be reused. */
 typedef struct dynsel_opencl_identity {
     const char *name;
@@ -101,6 +101,7 @@ typedef struct dynsel_opencl_identity {
     const dynsel_kernel_binary *binaries;
     size_t il_bytes;
     size_t binary_count;
+    bool any_group_size;
 } dynsel_opencl_identity;
 
 static inline dynsel_opencl_identity dynsel_opencl_identity_of(const dynsel_kernel *kernel)
@@ -111,7 +112,8 @@ static inline dynsel_opencl_identity dynsel_opencl_identity_of(const dynsel_kern
                                     .il = kernel->il,
                                     .binaries = kernel->binaries,
                                     .il_bytes = kernel->il_bytes,
-                                    .binary_count = kernel->binary_count};
+                                    .binary_count = kernel->binary_count,
+                                    .any_group_size = kernel->any_group_size};
 }
 
 /* Compares the name first, because it differs most often. */
@@ -121,7 +123,8 @@ static inline bool dynsel_opencl_is_identity(const dynsel_opencl_identity *known
     return known->name == kernel->name && known->source == kernel->source &&
            known->options == kernel->options && known->il == kernel->il &&
            known->binaries == kernel->binaries && known->il_bytes == kernel->il_bytes &&
-           known->binary_count == kernel->binary_count;
+           known->binary_count == kernel->binary_count &&
+           known->any_group_size == kernel->any_group_size;
 }
 
 /*

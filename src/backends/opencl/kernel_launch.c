@@ -265,7 +265,8 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
     }
     const size_t *const offset = has_offset ? first : NULL;
     if (launch->local.dimensions == 0 && !DYNSEL_LIKELY(!dynsel_opencl_trial_is_due(built)) &&
-        dynsel_opencl_launch_trial(entry, built, offset, list->count, list->events, done)) {
+        dynsel_opencl_launch_trial(entry, command->kernel, built, offset, list->count, list->events,
+                                   done)) {
         return DYNSEL_OK;
     }
     cl_int code = CL_SUCCESS;

@@ -46,8 +46,10 @@ static const dynsel_opencl_caps *sizes_for(cl_uint dimensions)
     return sizes[dimensions - 1];
 }
 
-/* Kernels with local memory are written for a certain size, or depend on it. */
-static bool may_be_tried(dynsel_opencl_entry *entry, const dynsel_opencl_kernel *built)
+/* Kernels with local memory are written for a certain size, or depend on it, unless they say that
+ * they do not. */
+static bool may_be_tried(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                         const dynsel_opencl_kernel *built)
 {
     cl_ulong local_bytes = 0;
     if ((entry->type & CL_DEVICE_TYPE_GPU) == 0 || built->demanded[0] != 0 ||
@@ -57,7 +59,8 @@ static bool may_be_tried(dynsel_opencl_entry *entry, const dynsel_opencl_kernel 
     const cl_int code =
         clGetKernelWorkGroupInfo(built->kernel, entry->device, CL_KERNEL_LOCAL_MEM_SIZE,
                                  sizeof(local_bytes), &local_bytes, NULL);
-    return code == CL_SUCCESS && local_bytes < NO_LOCAL_BYTES && dynsel_opencl_has_profiles(entry);
+    const bool is_free = code == CL_SUCCESS && local_bytes < NO_LOCAL_BYTES;
+    return (is_free || kernel->any_group_size) && dynsel_opencl_has_profiles(entry);
 }
 
 static void begin(dynsel_opencl_kernel *built)
@@ -176,11 +179,12 @@ static bool read_time(dynsel_opencl_entry *entry, dynsel_opencl_trials *trials)
 }
 
 /* Whether this launch is a trial; then of the size in the trials' shape. */
-static bool prepare(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
+static bool prepare(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                    dynsel_opencl_kernel *built)
 {
     dynsel_opencl_trials *const trials = &built->trials;
     if (trials->stage == DYNSEL_OPENCL_TRIALS_LATER) {
-        if (!may_be_tried(entry, built)) {
+        if (!may_be_tried(entry, kernel, built)) {
             trials->stage = DYNSEL_OPENCL_TRIALS_OVER;
             return false;
         }
@@ -206,9 +210,9 @@ static bool prepare(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
     return true;
 }
 
-bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
-                                const size_t *first, cl_uint after_count, const cl_event *after,
-                                cl_event *done)
+bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                dynsel_opencl_kernel *built, const size_t *first,
+                                cl_uint after_count, const cl_event *after, cl_event *done)
 {
     dynsel_opencl_trials *const trials = &built->trials;
     if (trials->stage == DYNSEL_OPENCL_TRIALS_NOT_YET) {
@@ -217,7 +221,7 @@ bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel
         return false;
     }
     trials->left_out = INTERVAL;
-    if (dynsel_this_thread()->timed_start != NULL || !prepare(entry, built) ||
+    if (dynsel_this_thread()->timed_start != NULL || !prepare(entry, kernel, built) ||
         !dynsel_opencl_enter_timing_queue(entry)) {
         return false;
     }

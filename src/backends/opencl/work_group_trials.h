@@ -34,9 +34,9 @@ static inline bool dynsel_opencl_trial_is_due(dynsel_opencl_kernel *built)
  * with a size to be tried. first: the offset; NULL: 0. after: what the launch waits for. False:
  * nothing was launched, because nothing is to be tried now, or the driver refused it.
  */
-bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
-                                const size_t *first, cl_uint after_count, const cl_event *after,
-                                cl_event *done);
+bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                dynsel_opencl_kernel *built, const size_t *first,
+                                cl_uint after_count, const cl_event *after, cl_event *done);
 
 #else
 
@@ -47,11 +47,13 @@ static inline bool dynsel_opencl_trial_is_due(const dynsel_opencl_kernel *built)
 }
 
 static inline bool dynsel_opencl_launch_trial(const dynsel_opencl_entry *entry,
+                                              const dynsel_kernel *kernel,
                                               const dynsel_opencl_kernel *built,
                                               const size_t *first, cl_uint after_count,
                                               const cl_event *after, const cl_event *done)
 {
     (void)entry;
+    (void)kernel;
     (void)built;
     (void)first;
     (void)after_count;
