@@ -132,9 +132,9 @@
  * local memory is declared for a certain size has to demand that size, or to be launched with it.
  *
  * Trials (CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS). On a GPU whose times come from its own clock
- * (see "Times"), the size of a kernel without local memory, or with dynsel_kernel.any_group_size, is
- * measured: after 32 launches one in 8 over the same range, up to 24 in all, uses one of up to eight
- * sizes, of up to 1,024 work-items.
+ * (see "Times"), the size of a kernel without local memory, or with dynsel_kernel.any_group_size,
+ * is measured: after 32 launches one in 8 over the same range, up to 24 in all, uses one of up to
+ * eight sizes, of up to 1,024 work-items.
  * Each such launch does its work as the others do; it takes about 14 us longer on an H100, and a
  * size that does not suit the kernel up to four times as long. Then all launches over ranges of as
  * many dimensions use the fastest, if it is 2.5 % faster than the usual one. Kernels that the

@@ -107,9 +107,8 @@ static inline void dynsel_queue_look_around(void)
 void dynsel_queue_reap_after_others(dynsel_queue *queue);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Ends work in STARTING that has no event, or ended in its start, and frees its slot if nobody needs
- * it. ran: the resource
- * has run it. */
+/* Ends work in STARTING that has no event, or ended in its start, and frees its slot if nobody
+ * needs it. ran: the resource has run it. */
 void dynsel_queue_end_outside(dynsel_slot *slot, bool ran);
 
 /* As dynsel_queue_reap_after_others(). ended: a command group of this queue that has ended; the
