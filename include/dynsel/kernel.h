@@ -124,8 +124,8 @@ typedef struct dynsel_kernel {
     const dynsel_kernel_binary *binaries; /**< searched first, by the device's name */
     size_t binary_count;
     uint32_t id; /**< the kind of work, for policies that learn; 0: identified by its address */
-    /** It uses local memory, and with work-groups of any size up to 1,024 it gives the same results:
-     * so a GPU may measure which is fastest, see "Trials" of <dynsel/opencl.h>. */
+    /** It uses local memory, and gives the same results with work-groups of any size up to 1,024: so
+     * a GPU may measure which is fastest, see "Trials" of <dynsel/opencl.h>. */
     bool any_group_size;
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_aspect_set aspects; /**< only for devices that have all of these */
