@@ -31,11 +31,11 @@
  * threads.
  *
  * The backend identifies a kernel by the fields that drivers are given: `name`, `source`,
- * `options`, `il`, `il_bytes`, `binaries`, `binary_count` and `any_group_size`, each by its value,
- * without comparing the memory behind pointers. So objects that agree in all of these are the same kernel, at any
- * address; and objects that differ in one of them are different kernels, each built separately,
- * also at the same address. The memory behind the pointers must not change from the first use until
- * dynsel_opencl_close(): another text needs another address.
+ * `options`, `il`, `il_bytes`, `binaries` and `binary_count`, and by `any_group_size`, each by its
+ * value, without comparing the memory behind pointers. So objects that agree in all of these are
+ * the same kernel, at any address; and objects that differ in one of them are different kernels,
+ * each built separately, also at the same address. The memory behind the pointers must not change
+ * from the first use until dynsel_opencl_close(): another text needs another address.
  */
 #ifndef DYNSEL_KERNEL_H
 #define DYNSEL_KERNEL_H
@@ -124,8 +124,8 @@ typedef struct dynsel_kernel {
     const dynsel_kernel_binary *binaries; /**< searched first, by the device's name */
     size_t binary_count;
     uint32_t id; /**< the kind of work, for policies that learn; 0: identified by its address */
-    /** It uses local memory, and gives the same results with work-groups of any size up to 1,024: so
-     * a GPU may measure which is fastest, see "Trials" of <dynsel/opencl.h>. */
+    /** It uses local memory, and gives the same results with work-groups of any size up to 1,024:
+     * so a GPU may measure which is fastest, see "Trials" of <dynsel/opencl.h>. */
     bool any_group_size;
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_aspect_set aspects; /**< only for devices that have all of these */
