@@ -153,12 +153,12 @@ typedef struct dynsel_backend_ops {
 
 #if !CONFIG_DYNSEL_SUBMITS_IN_CALLER
     /** Starts the work: calls dynsel_work_call(), directly or later in another thread. DYNSEL_OK:
-     * it was started, and it is complete exactly when work->done.native is NULL, or when this
-     * call set work->over (unless marks_completion). Any other status: nothing was started, the task function was not and will
-     * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again (but with
-     * CONFIG_DYNSEL_IN_FLIGHT_SMALL and CONFIG_DYNSEL_MAX_FAILURES=0, where the submitting call
-     * returns it), and so does DYNSEL_E_AGAIN (full at the moment) where the submit may wait. Any
-     * thread, several at once. */
+     * it was started, and it is complete exactly when work->done.native is NULL, or when this call
+     * set work->over (unless marks_completion). Any other status: nothing was started, the task
+     * function was not and will not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose
+     * again (but with CONFIG_DYNSEL_IN_FLIGHT_SMALL and CONFIG_DYNSEL_MAX_FAILURES=0, where the
+     * submitting call returns it), and so does DYNSEL_E_AGAIN (full at the moment) where the submit
+     * may wait. Any thread, several at once. */
     dynsel_status (*start)(dynsel_backend *backend, dynsel_work *work);
 #endif
 
