@@ -213,6 +213,7 @@ typedef struct dynsel_finish_window {
     dynsel_word drained_at; /* when the last of several was reported */
     dynsel_word lead;       /* pieces that do not count before the next window */
     dynsel_word flow;       /* pieces since the program paused */
+    dynsel_word usual;      /* pieces of the last window with all resources */
     dynsel_word width;      /* windows have 2^width times as many pieces as usual */
     dynsel_word tries;      /* first trial runs in it */
     dynsel_word strays;     /* pieces elsewhere although one resource gets all work */

@@ -286,6 +286,9 @@ static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
     const uint32_t took = dynsel_word_load_relaxed(&window->took);
     const bool strays =
         dynsel_word_load_relaxed(&window->strays) > dynsel_word_load_relaxed(&window->pieces) / 2;
+    if (way == TOGETHER && dynsel_word_load_relaxed(&policy->tries_from) == 0) {
+        dynsel_word_store_relaxed(&window->usual, dynsel_word_load_relaxed(&window->pieces));
+    }
     if (took == 0) {
         /* the clock stands */
     } else if (dynsel_word_load_relaxed(&window->learns) == 0 && !strays) {
@@ -359,6 +362,18 @@ static bool comes_back(const dynsel_finish_sight *s)
                           units(s->now_ns) - drained_at >= PAUSE_UNITS);
 }
 
+/* Whether the program submits without pauses. With one resource alone it may have none although it
+ * has some with all. */
+static bool flows(const dynsel_earliest_finish_policy *policy)
+{
+    const dynsel_finish_window *const window = &policy->window;
+    const uint32_t pieces = dynsel_word_load_relaxed(&window->pieces);
+    const bool is_usual = dynsel_word_load_relaxed(&policy->way) == TOGETHER &&
+                          dynsel_word_load_relaxed(&policy->tries_from) == 0;
+    return dynsel_word_load_relaxed(&window->flow) >= FLOW_PIECES ||
+           (!is_usual && pieces / 2 >= dynsel_word_load_relaxed(&window->usual));
+}
+
 /* Ends the window in time. False: what is submitted now is in none. */
 static bool look_at_window(const dynsel_finish_sight *s)
 {
@@ -387,8 +402,7 @@ static bool look_at_window(const dynsel_finish_sight *s)
     }
     const uint32_t since = now - dynsel_word_load_relaxed(&window->began);
     const uint64_t took = (uint64_t)dynsel_word_load_relaxed(&window->took) + since;
-    const bool flows = dynsel_word_load_relaxed(&window->flow) >= FLOW_PIECES;
-    if (((flows && pieces >= MANY_PIECES && took >= MANY_UNITS) ||
+    if (((flows(policy) && pieces >= MANY_PIECES && took >= MANY_UNITS) ||
          (pieces >= LEAST_PIECES && took >= LONG_UNITS)) &&
         is_steady(window, s)) {
         add(&window->took, since);
