@@ -69,8 +69,9 @@
  * measures how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms,
  * and where windows differ much, of up to 32 times as many. A window ends where the program has
  * waited for all its work and done something else for 4 us; of a program that has not paused for
- * 4,096 pieces, after 256 pieces and 2 ms, and of any after 2 s. Work counts as what was first
- * known of its kind, in proportion to its amount; what only one resource can run does not count.
+ * 4,096 pieces, or while one resource gets all work for twice as many as in a window before, after
+ * 256 pieces and 2 ms, and of any after 2 s. Work counts as what was first known of its kind, in
+ * proportion to its amount; what only one resource can run does not count.
  *
  * A resource whose known runs of all work of a window, and starts, are less than seven eighths of
  * the time that the window took gets all work of the next one (DYNSEL_REASON_FASTEST_ALONE), and

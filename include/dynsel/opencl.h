@@ -134,13 +134,12 @@
  * Trials (CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS). On a GPU whose times come from its own clock
  * (see "Times"), the size of a kernel without local memory, or with dynsel_kernel.any_group_size,
  * is measured: after 32 launches one in 8 over the same range, up to 24 in all, uses one of up to
- * eight sizes, of up to 1,024 work-items.
- * Each such launch does its work as the others do; it takes about 14 us longer on an H100, and a
- * size that does not suit the kernel up to four times as long. Then all launches over ranges of as
- * many dimensions use the fastest, if it is 2.5 % faster than the usual one. Kernels that the
- * device runs in less than 20 us keep the usual size. A kernel whose results depend on the size of
- * its work-groups (sums of floating-point numbers by group, say) is launched with a size, or the
- * program chooses DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE.
+ * eight sizes, of up to 1,024 work-items. Each such launch does its work as the others do; it
+ * takes about 14 us longer on an H100, and a size that does not suit the kernel up to four times
+ * as long. Then all launches over ranges of as many dimensions use the fastest, if it is 2.5 %
+ * faster than the usual one. Kernels that the device runs in less than 20 us keep the usual size.
+ * A kernel whose results depend on the size of its work-groups (sums of floating-point numbers by
+ * group, say) is launched with a size, or the program chooses DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE.
  *
  * Source: seed 002, "Backends".
  */
