@@ -67,14 +67,6 @@ static void wait_for_unsynchronized(const dynsel_queue *queue, const dynsel_reso
     }
 }
 
-/* The queue keeps the event of the work; the one before it is released when the slot is freed. */
-static inline void swap_event(dynsel_queue *queue, dynsel_slot *slot)
-{
-    void *const before = queue->unsynchronized;
-    queue->unsynchronized = slot->work.done.native;
-    slot->work.done.native = before;
-}
-
 /*
  * Keeps the event of detached work that was only polled until a group wait. It replaces the
  * previous event, because a wait for the newest covers all. If other threads hold references they
@@ -93,7 +85,10 @@ static void keep_event(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs
     if (slot->overtaken) {
         wait_for_unsynchronized(queue, slot->work.where);
     }
-    swap_event(queue, slot);
+    /* the one before it is released when the slot is freed */
+    void *const before = queue->unsynchronized;
+    queue->unsynchronized = slot->work.done.native;
+    slot->work.done.native = before;
 }
 
 /*
