@@ -380,21 +380,29 @@ static void failed_flush_is_repeated(void **state)
 }
 
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
-/* A policy that predicts ends hears of them without a wait: some of its choices ask the device,
- * each with few questions. */
-static void choices_see_ends_of_earlier_work(void **state)
+static dynsel_earliest_finish_policy finish;
+
+/* It knows the work so well that few are timed. */
+static void begin_finish(void)
 {
-    enum { FIRST = 24, KNOWN = 64, LATER = 36 };
-    static dynsel_earliest_finish_policy finish;
+    enum { KNOWN = 64 };
     const dynsel_options options = {.resources = policy.policy.resources, .count = 1};
-    (void)state;
     finish = (dynsel_earliest_finish_policy){0};
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finish, &options));
-    for (int i = 0; i < KNOWN; i++) { /* so that few are timed */
+    for (int i = 0; i < KNOWN; i++) {
         assert_status(DYNSEL_OK,
                       dynsel_submit_command_group_and_wait(&finish.policy, launch, NULL));
     }
     fake_opencl_set_new_events(CL_RUNNING);
+}
+
+/* A policy that predicts ends hears of them without a wait: some of its choices ask the device,
+ * each with few questions. */
+static void choices_see_ends_of_earlier_work(void **state)
+{
+    enum { FIRST = 24, LATER = 36 };
+    (void)state;
+    begin_finish();
     for (int i = 0; i < FIRST; i++) {
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
     }
@@ -423,17 +431,9 @@ static void choices_see_ends_of_earlier_work(void **state)
 /* While one resource gets all work, nothing depends on what has ended. */
 static void settled_choices_ask_for_no_ends(void **state)
 {
-    enum { KNOWN = 64, LATER = 36 };
-    static dynsel_earliest_finish_policy finish;
-    const dynsel_options options = {.resources = policy.policy.resources, .count = 1};
+    enum { LATER = 36 };
     (void)state;
-    finish = (dynsel_earliest_finish_policy){0};
-    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finish, &options));
-    for (int i = 0; i < KNOWN; i++) { /* so that few are timed */
-        assert_status(DYNSEL_OK,
-                      dynsel_submit_command_group_and_wait(&finish.policy, launch, NULL));
-    }
-    fake_opencl_set_new_events(CL_RUNNING);
+    begin_finish();
     for (int i = 0; i < 4; i++) {
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
     }
