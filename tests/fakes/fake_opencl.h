@@ -36,6 +36,7 @@ typedef struct fake_device {
     bool no_compiler;
     bool no_profiling;
     bool is_hidden; /* it is there, but clGetDeviceIDs() does not list it, as a part of a device */
+    bool begins_unflushed;
     const fake_answer *answers;
     size_t answer_count;
 } fake_device;

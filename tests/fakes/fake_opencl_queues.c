@@ -316,7 +316,8 @@ static void note_look(void)
 /* Drivers may begin nothing before a flush, and what has not begun has not ended. */
 static bool has_begun(const struct _cl_event *event)
 {
-    return !event->queue->unflushed || event->flushes != event->queue->flushes;
+    return event->queue->device->shown->begins_unflushed || !event->queue->unflushed ||
+           event->flushes != event->queue->flushes;
 }
 
 /* Telling that the device is gone loses it. */

@@ -23,6 +23,14 @@ static const fake_device processors[] = {
     {.name = "cpu", .vendor = "V", .type = CL_DEVICE_TYPE_CPU}};
 static const fake_platform pocl_machine[] = {
     {.name = "Portable Computing Language", .count = 1, .devices = processors}};
+static const fake_device basic[] = {
+    {.name = "basic-x", .vendor = "V", .type = CL_DEVICE_TYPE_CPU, .begins_unflushed = true}};
+static const fake_platform basic_machine[] = {
+    {.name = "Portable Computing Language", .count = 1, .devices = basic}};
+static const fake_device minimal[] = {
+    {.name = "cpu-minimal-x", .vendor = "V", .type = CL_DEVICE_TYPE_CPU, .begins_unflushed = true}};
+static const fake_platform minimal_machine[] = {
+    {.name = "Portable Computing Language", .count = 1, .devices = minimal}};
 static const fake_platform pocl_gpu_machine[] = {
     {.name = "Portable Computing Language", .count = 1, .devices = devices}};
 
@@ -90,6 +98,18 @@ static int set_up_pocl(void **state)
 {
     (void)state;
     return set_up_on(pocl_machine);
+}
+
+static int set_up_basic(void **state)
+{
+    (void)state;
+    return set_up_on(basic_machine);
+}
+
+static int set_up_minimal(void **state)
+{
+    (void)state;
+    return set_up_on(minimal_machine);
 }
 
 static int set_up_gpu_of_pocl(void **state)
@@ -379,6 +399,38 @@ static void failed_flush_is_repeated(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+/* Where a driver runs work in the caller, it has ended when its submit returns, with one question
+ * and no flush; but not behind a command of the program's that waits, nor where it failed. */
+static void work_in_the_caller_ends_in_its_submit(void **state)
+{
+    dynsel_submission submission;
+    cl_event event = NULL;
+    (void)state;
+    const uint32_t questions = fake_opencl_calls("clGetEventInfo");
+    const uint32_t flushes = fake_opencl_calls("clFlush");
+    for (uint32_t i = 1; i <= 3; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+        assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
+        assert_int_equal(fake_opencl_calls("clGetEventInfo") - questions, i);
+    }
+    assert_int_equal(fake_opencl_calls("clFlush"), flushes);
+    assert_status(DYNSEL_OK, submit(&submission));
+    assert_status(DYNSEL_OK, dynsel_opencl_submission_event(&submission, &event));
+    assert_int_equal(CL_SUCCESS, clReleaseEvent(event));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(NULL));
+    assert_int_equal(dynsel_get_in_flight_statistics().in_use, 1);
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, wait_for_all());
+    mode = DYNSEL_ACCESS_DISCARD_WRITE;
+    is_lost = true; /* the events of the library's check fail, too */
+    fake_opencl_set_new_events(CL_OUT_OF_RESOURCES);
+    assert_status(DYNSEL_OK, submit(NULL));
+    assert_status(DYNSEL_E_DEVICE, wait_for_all());
+}
+
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
 static dynsel_earliest_finish_policy finish;
 
@@ -471,6 +523,10 @@ int main(void)
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows,
                                         set_up_prompt_driver, tear_down_groups),
+        cmocka_unit_test_setup_teardown(work_in_the_caller_ends_in_its_submit, set_up_basic,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(work_in_the_caller_ends_in_its_submit, set_up_minimal,
+                                        tear_down_groups),
         cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows, set_up_pocl,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(full_table_is_emptied_without_flushes, set_up_prompt_driver,
