@@ -109,14 +109,15 @@ static void reinstate(unsigned number, size_t r)
 }
 
 /* Commands of the policy that only this resource in service can run, of those that are kept or of
- * the others. */
+ * the others. An empty launch is not run: it ends well with what it depends on. */
 static uint64_t bound_to(unsigned number, size_t r, bool kept)
 {
     uint64_t bound = 0;
     for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
         const program_command *c = &play_now.program->commands[i];
         if (play_now.pieces[i].policy == play_now.world->places[number].policy &&
-            play_now.pieces[i].kept == kept && c->place == number && !can_elsewhere(number, r, c)) {
+            play_now.pieces[i].kept == kept && c->place == number && c->kind != KIND_EMPTY &&
+            !can_elsewhere(number, r, c)) {
             bound |= UINT64_C(1) << i;
         }
     }
