@@ -154,11 +154,13 @@ def _show(spec, status):
 
 
 def account(spec, status, length):
-    """Why a run failed, and so many of the last lines of its log."""
+    """Why a run failed, what repeats its random choices, and so many of the last lines of its log."""
     log = spec.stem + ".log"
     with open(log, encoding="utf-8", errors="replace") as f:
         lines = f.read().splitlines()
-    return [f"FAILED  {spec.stem}: {_reason(spec, status)}; the end of {log}:", *("    " + line for line in lines[-length:])]
+    seeds = "".join(f", {line}" for line in lines[:-length] if line.startswith("DYNSEL_TEST_SEED="))
+    return [f"FAILED  {spec.stem}: {_reason(spec, status)}{seeds}; the end of {log}:",
+            *("    " + line for line in lines[-length:])]
 
 
 def _on_the_clock(spec):

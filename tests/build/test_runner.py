@@ -42,6 +42,10 @@ class Runs(unittest.TestCase):
         self.assertIn("exit status 23", said)
         self.assertIn("a leak", said)
 
+    def test_seed_above_the_end_of_a_long_log_is_told(self):
+        _, _, said = self.run_script(f'echo DYNSEL_TEST_SEED=7; seq {2 * runner.TAIL}; exit 1')
+        self.assertIn("exit status 1, DYNSEL_TEST_SEED=7;", said)
+
     def test_crashed_tracer_repeats_test(self):
         status, runs, said = self.run_script(f'[ $ran -lt 2 ] || exit 0; {CRASH}')
         self.assertEqual((status, runs), (0, 2))
