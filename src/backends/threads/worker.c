@@ -9,6 +9,7 @@
 #include "port/atomic.h"
 #include "port/cancel.h"
 #include "port/pause.h"
+#include "port/run_time.h"
 #include "submission/call_task.h"
 #include "submission/slot.h"
 
@@ -34,17 +35,18 @@ static void run(dynsel_work *work)
     const uint32_t token = work->token;
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
-    const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
+    const dynsel_run_begin begin = timed ? dynsel_run_begins() : (dynsel_run_begin){.at_ns = 0};
     dynsel_event done = {.native = NULL};
     const dynsel_traced_run traced = begin_traced(token);
     const dynsel_status status =
         dynsel_call_function(work->function, work->where, work->args, &done);
     dynsel_traced_run_end(&traced);
     const uint64_t end_ns = timed ? dynsel_now_ns() : 0;
+    const uint64_t run_ns = timed ? dynsel_run_ns(&begin, end_ns) : 0;
     if (dynsel_slot_enter_result(token)) {
         work->done.value = done.value;
         if (timed) {
-            work->ready_ns = began_ns;
+            work->ready_ns = end_ns - run_ns;
             work->began = true;
         }
         if (done.native != NULL) {
