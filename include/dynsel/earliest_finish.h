@@ -34,7 +34,8 @@
  *   busiest thread, which gets less than a processor while a device on all of them works. So a
  *   thread gets work beside a busy device only where it does more with its one processor than the
  *   device would, on a host of many processors nearly twice as much. Times are learned as if
- *   nothing else had run on the processors. What else ran meanwhile is known roughly, because the
+ *   nothing else had run on the processors: those of workers are without what other threads took
+ *   (<dynsel/threads.h>). For devices, what else ran meanwhile is known roughly, because the
  *   program may see ends late: where the new time allows that, what was known before stays, and
  *   changes by an eighth of the difference to what is likely.
  * - A run on all processors of the host shares one of them with the program: both take longer, and
@@ -77,11 +78,16 @@
  * the time that the window took gets all work of the next one (DYNSEL_REASON_FASTEST_ALONE), and
  * keeps it if that is faster by a twentieth. Where it gets nearly all work anyway, it keeps all if
  * that is not slower by a thirty-second: then data need not be weighed, nor devices be asked for
- * ends. All resources together are tried again after 8 windows, then 16, 32 and so on up to 512,
- * and so is a resource that was slower; later if the try before lost more than a 32nd of the
- * windows in between. There is a free choice again for kinds that the resource has never run,
- * after the first run of a kind on another one (one choice in 16 may still be a first trial run),
- * for a program that has one piece in flight at a time, and when a resource is added or removed.
+ * ends. A window that is less than half as fast as usual counts only if the next one is, too: a
+ * kernel may have been compiled in it.
+ *
+ * All resources together are tried again after 8 windows, then 16, 32 and so on up to 512, and so
+ * is a resource that was slower; later if the try before lost more than a 32nd of the windows in
+ * between. All together are tried again at once where the resource that got all work for the first
+ * time is slower than they were by an eighth. There is a free choice again for kinds that the
+ * resource has never run, after the first run of a kind on another one (one choice in 16 may still
+ * be a first trial run), for a program that has one piece in flight at a time, and when a resource
+ * is added or removed.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
@@ -219,6 +225,7 @@ typedef struct dynsel_finish_window {
     dynsel_word tries;      /* first trial runs in it */
     dynsel_word strays;     /* pieces elsewhere although one resource gets all work */
     dynsel_word learned;    /* windows in a row in which not all resources were known */
+    dynsel_word doubted;    /* 1: the window before took twice as long as usual */
 } dynsel_finish_window;
 
 /** The policy with its table of kinds; only the library looks inside. With the tables of hosts

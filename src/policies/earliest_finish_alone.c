@@ -24,6 +24,7 @@ enum {
     MANY_UNITS = 1 << 17, /* 2 ms */
     LONG_UNITS = 1 << 27, /* 2 s */
     GROWTH_SHARE = 8,
+    DOUBTFUL_SHARE = 2,   /* less than a half */
     PAUSE_UNITS = 1 << 8, /* 4 us */
     LEAD = 64             /* pieces in no window, while the last way's work is in flight */
 };
@@ -121,6 +122,18 @@ static void learn_rate(dynsel_earliest_finish_policy *policy, uint32_t way, uint
     dynsel_word_store_relaxed(&policy->ways[way].rate, before / 2 + (rate + 1) / 2);
 }
 
+/* Whether a window was so slow that something else may have taken the time, such as a compilation
+ * for a trial run of the window before. The next one tells. */
+static bool is_doubtful(dynsel_earliest_finish_policy *policy, uint32_t way, uint64_t rate)
+{
+    dynsel_word *const doubted = &policy->window.doubted;
+    const bool doubts = dynsel_word_load_relaxed(&policy->tries_from) == 0 &&
+                        dynsel_word_load_relaxed(doubted) == 0 &&
+                        rate < rate_of(policy, way) / DOUBTFUL_SHARE;
+    dynsel_word_store_relaxed(doubted, doubts ? 1 : 0);
+    return doubts;
+}
+
 /* Whether the choice gives nearly all work to the resource of a way anyway. */
 static bool has_most_anyway(const dynsel_earliest_finish_policy *policy, uint32_t way)
 {
@@ -205,12 +218,25 @@ static uint32_t least_gain(const dynsel_earliest_finish_policy *policy, uint32_t
     return has_most_anyway(policy, way) ? NEARLY_SHARE : GAIN_SHARE;
 }
 
+/* Whether a resource that got all work for the first time is slower than all were together: then
+ * it was faster in a window with other work, or by chance. */
+static bool was_overrated(const dynsel_earliest_finish_policy *policy, uint32_t way)
+{
+    const uint64_t rate = rate_of(policy, way);
+    return way != TOGETHER &&
+           dynsel_word_load_relaxed(&policy->ways[TOGETHER].pause) <= FIRST_PAUSE &&
+           rate + rate / GAIN_SHARE < rate_of(policy, TOGETHER);
+}
+
 /* The way that is tried next, with the present one if none: that of all resources when it has
  * rested, else that of a resource that should be much faster alone. */
 static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
 {
     uint32_t found = now;
     uint32_t most = 0;
+    if (was_overrated(policy, now)) {
+        dynsel_word_store_relaxed(&policy->ways[TOGETHER].rest, 0);
+    }
     for (uint32_t i = 0; i <= dynsel_policy_count(&policy->policy); i++) {
         dynsel_finish_way *const way = &policy->ways[i];
         const uint32_t left = dynsel_word_load_relaxed(&way->rest);
@@ -231,9 +257,10 @@ static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
 static void choose_way(dynsel_earliest_finish_policy *policy, uint32_t way)
 {
     const uint32_t from = dynsel_word_load_relaxed(&policy->tries_from);
+    const uint32_t pause = dynsel_word_load_relaxed(&policy->ways[way].pause);
     if (from != 0 && is_better(policy, way, from - 1)) {
         rest(policy, from - 1, way);
-        dynsel_word_store_relaxed(&policy->ways[way].pause, 0);
+        dynsel_word_store_relaxed(&policy->ways[way].pause, pause / 2);
         go(policy, way, 0);
     } else if (from != 0) {
         rest(policy, way, from - 1);
@@ -293,6 +320,10 @@ static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
         /* the clock stands */
     } else if (dynsel_word_load_relaxed(&window->learns) == 0 && !strays) {
         const uint64_t rate = work * RATE_ONE / took;
+        if (is_doubtful(policy, way, rate)) {
+            begin_window(policy);
+            return;
+        }
         learn_rate(policy, way, (uint32_t)dynsel_finish_lower(rate + 1, MOST_RATE));
         if (way != TOGETHER || has_learned(window, note_what_could_be(policy, work))) {
             choose_way(policy, way);
