@@ -225,6 +225,44 @@ static void slow_resource_loses_all_work(void **state)
     assert_true(on_thread < 10 * PIECES / 4);
 }
 
+/* A kernel may have been compiled in it. */
+static void one_slow_pass_says_nothing(void **state)
+{
+    (void)state;
+    hidden_us[PROCESSORS] = 0;
+    (void)pieces_of(THREAD, 20, KINDS);
+    assert_int_equal(0, finisher.ways[PROCESSORS + 1].rate.value);
+    const uint32_t rate = finisher.ways[0].rate.value;
+    hidden_us[THREAD] = hidden_us[PROCESSORS] = HIDDEN_US;
+    (void)pass(KINDS);
+    hidden_us[THREAD] = hidden_us[PROCESSORS] = 0;
+    (void)pieces_of(THREAD, 4, KINDS);
+    assert_int_equal(0, finisher.ways[PROCESSORS + 1].rate.value); /* not tried */
+    assert_in_range(finisher.ways[0].rate.value, rate - rate / 10, rate + rate / 10);
+}
+
+/* In the window in which it was tried it was faster than it is. */
+static void overrated_resource_gives_work_back_at_once(void **state)
+{
+    (void)state;
+    enum { WINDOWS = 8 }; /* until all resources are tried again otherwise */
+    unsigned passes = 0;
+    hidden_us[PROCESSORS] = HIDDEN_US / 2;
+    while (passes < 20 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
+        (void)pass(KINDS);
+        passes++;
+    }
+    assert_int_equal(THREAD + 1, finisher.way.value);
+    takes_us[THREAD] = (uint64_t)2 * THREAD_US - 1;
+    passes = 0;
+    while (passes < 20 && finisher.way.value != 0) {
+        (void)pass(KINDS);
+        passes++;
+    }
+    print_message("given back after %u passes\n", passes);
+    assert_in_range(passes, 1, WINDOWS - 2);
+}
+
 /* Their runs elsewhere are not known: they are learned first, with all resources. */
 static void new_kinds_are_learned_on_all_resources(void **state)
 {
@@ -328,6 +366,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
                                         tear_down),
