@@ -225,7 +225,7 @@ typedef struct dynsel_finish_window {
     dynsel_word tries;      /* first trial runs in it */
     dynsel_word strays;     /* pieces elsewhere although one resource gets all work */
     dynsel_word learned;    /* windows in a row in which not all resources were known */
-    dynsel_word doubted;    /* 1: the window before took twice as long as usual */
+    dynsel_word doubted;    /* 1: the window before was less than half as fast as usual */
 } dynsel_finish_window;
 
 /** The policy with its table of kinds; only the library looks inside. With the tables of hosts
