@@ -176,7 +176,8 @@ typedef union dynsel_finish_resource {
         dynsel_word copy_rate;   /* of copies to it, in ns for a MiB */
         dynsel_word worth;       /* the best speed lately that kinds have on it, compared with their
                                     fastest resource; as slowness, and not more than 0 */
-        dynsel_word usual_ns;    /* the mean run of work whose data are used again; 0: none yet */
+        dynsel_word usual_ns;    /* the mean run, or submit, of work whose data are used again; 0:
+                                   none yet */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
         dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
         dynsel_word processors;     /* of the host, that it computes on; 0: on none */

@@ -444,15 +444,6 @@ static bool look_at_window(const dynsel_finish_sight *s)
     return true;
 }
 
-/* What a piece takes at least on a resource that gets nothing else: its run, or what the program
- * spends on it. */
-static uint64_t least_ns(const dynsel_finish_sight *s, uint32_t index)
-{
-    const uint64_t program_ns = dynsel_sight_later_of(dynsel_finish_start_ns(s->policy, index),
-                                                      dynsel_sight_submit_ns(s, index));
-    return dynsel_sight_later_of(s->known_ns[index], program_ns);
-}
-
 #if CONFIG_DYNSEL_RESOURCE_SETS
 void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
 {
@@ -506,7 +497,8 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     add(&policy->ways[index + 1].given, work);
     for (uint32_t i = 0; i < s->count && s->looked; i++) {
         const bool is_known = dynsel_sight_is_candidate(s, i) && s->known_ns[i] != 0;
-        add(&policy->ways[i + 1].needs, is_known ? short_units(least_ns(s, i)) : UINT32_MAX);
+        add(&policy->ways[i + 1].needs,
+            is_known ? short_units(dynsel_sight_turn_ns(s, i, s->known_ns[i])) : UINT32_MAX);
     }
 }
 

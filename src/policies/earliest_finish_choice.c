@@ -482,7 +482,8 @@ static uint64_t likely_run_ns(const dynsel_finish_sight *s, uint32_t index)
                                                s->task->data->work_items);
 }
 
-/* Learns what work that uses data takes on each resource, from some of it. */
+/* Learns what work that uses data takes on each resource, from some of it: where a submit takes
+ * longer than the run, the program's time. */
 static void learn_usual_runs(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
@@ -494,8 +495,9 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
         const uint32_t before = dynsel_word_load_relaxed(usual);
         uint32_t now = before;
         if (dynsel_sight_is_candidate(s, i)) {
-            const uint32_t run_ns = (uint32_t)dynsel_finish_lower(likely_run_ns(s, i), INT32_MAX);
-            now = before == 0 ? run_ns : before - before / USUAL_WEIGHT + run_ns / USUAL_WEIGHT;
+            const uint64_t turn_ns = dynsel_sight_turn_ns(s, i, likely_run_ns(s, i));
+            const uint32_t its_ns = (uint32_t)dynsel_finish_lower(turn_ns, INT32_MAX);
+            now = before == 0 ? its_ns : before - before / USUAL_WEIGHT + its_ns / USUAL_WEIGHT;
             dynsel_word_store_relaxed(usual, now != 0 ? now : 1);
         }
         /* one of equal resources stays the home */

@@ -147,6 +147,16 @@ static inline uint64_t dynsel_sight_later_of(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* What a piece of work takes at least on a resource that has others after it: its run, or what the
+ * program spends on it. */
+static inline uint64_t dynsel_sight_turn_ns(const dynsel_finish_sight *s, uint32_t index,
+                                            uint64_t run_ns)
+{
+    const uint64_t program_ns = dynsel_sight_later_of(dynsel_finish_start_ns(s->policy, index),
+                                                      dynsel_sight_submit_ns(s, index));
+    return dynsel_sight_later_of(run_ns, program_ns);
+}
+
 /* When the data can be copied to a resource, or are there. */
 static inline uint64_t dynsel_sight_data_ns(const dynsel_finish_sight *s, uint32_t index)
 {
