@@ -209,10 +209,11 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
 }
 
 /* Which part of the time a resource must save to be tried: less where the choice gives it nearly
- * all work anyway, more where another one has it: known runs are the least that it takes. */
+ * all work anyway, more where another one was faster than all together: known runs are the least
+ * that it takes. */
 static uint32_t least_gain(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t now)
 {
-    if (now != TOGETHER) {
+    if (now != TOGETHER && !has_most_anyway(policy, now)) {
         return DOUBT_SHARE;
     }
     return has_most_anyway(policy, way) ? NEARLY_SHARE : GAIN_SHARE;
