@@ -398,6 +398,9 @@ static bool is_lost(dynsel_backend *backend, const void *own)
 static const dynsel_backend_ops queue_ops = {
     .name = "simulated queue",
     .reports = REPORTS,
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    .times_runs_alone = true,
+#endif
     .outlives_submit = true,
     .poll_synchronizes = true,
     .resource_name = name_of,
@@ -421,6 +424,9 @@ static const dynsel_backend_ops queue_ops = {
 static const dynsel_backend_ops thread_ops = {
     .name = "simulated thread",
     .reports = REPORTS,
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    .times_runs_alone = true,
+#endif
     .outlives_submit = true,
     .poll_synchronizes = true,
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -444,6 +450,9 @@ static const dynsel_backend_ops thread_ops = {
 static const dynsel_backend_ops caller_ops = {
     .name = "simulated caller",
     .reports = REPORTS,
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    .times_runs_alone = true,
+#endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     .in_order = true,
 #endif

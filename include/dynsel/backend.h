@@ -85,6 +85,16 @@ typedef struct dynsel_backend_ops {
 #endif
 
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    /** The times that it reports are of runs alone, without copies of their data. False:
+     * earliest_finish takes predicted copies out of them, where they are longer than a run. */
+    bool times_runs_alone;
+
+    /** What the first start of a kind of work on a resource may take of the caller's time in
+     * addition, because something is compiled, in ns: earliest_finish tries a resource for a kind
+     * only when 5 percent of the kind's runs elsewhere pay for that, and learns what it really
+     * takes. 0: nothing is compiled. */
+    uint32_t first_start_ns;
+
     /** Predicts how many nanoseconds the task will run on a resource without other work, for
      * earliest_finish, as long as it has no times of this kind of task there; 0: not known. Never
      * blocks; several threads at once. NULL: it predicts nothing. */

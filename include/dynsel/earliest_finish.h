@@ -254,6 +254,8 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* 0: among all; i: all work on
                                                                  resource i - 1 */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
+    dynsel_word first_starts[CONFIG_DYNSEL_MAX_RESOURCES]; /* what first starts of kinds take, in
+                                                              ns */
     dynsel_finish_speed speeds[CONFIG_DYNSEL_MAX_RESOURCES][DYNSEL_FINISH_SCALES];
     dynsel_finish_kind kinds[CONFIG_DYNSEL_EARLIEST_FINISH_KINDS];
 } dynsel_earliest_finish_policy;

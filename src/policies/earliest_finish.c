@@ -166,15 +166,26 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
     (void)dynsel_word_add_relaxed(&kind->earned, (uint32_t)earned);
 }
 
+static bool times_runs_alone(const dynsel_earliest_finish_policy *policy, uint32_t index)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return policy->policy.resources[index].backend->ops->times_runs_alone;
+#else
+    (void)policy;
+    (void)index;
+    return true;
+#endif
+}
+
 /* The run without its copies, and what the copies took more or less than predicted. A time that is
- * about that of a run alone, where that is known, contains no copies: not all backends time them.
- */
+ * about that of a run alone, where that is known, contains no copies. */
 static uint64_t without_copies(dynsel_earliest_finish_policy *policy,
                                const dynsel_selection *selection, bool is_known, uint64_t time_ns)
 {
     const uint64_t copies_ns = dynsel_finish_ns(dynsel_finish_copies_in(selection));
     const uint64_t run_ns = dynsel_finish_ns((uint32_t)predicted_run(selection));
-    if (copies_ns == 0 || (is_known && time_ns <= run_ns + run_ns / 8)) {
+    if (copies_ns == 0 || times_runs_alone(policy, selection->index) ||
+        (is_known && time_ns <= run_ns + run_ns / 8)) {
         return time_ns;
     }
     dynsel_finish_resource *resource = &policy->states[selection->index];
@@ -319,17 +330,24 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
     }
 }
 
-/* Nothing else was in flight, so the program saw the end as soon as it could. */
+/* Where nothing else was in flight, the program saw the end as soon as it could: not of a first run
+ * before which something may have been compiled. */
 static void learn_latency(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
                           uint64_t time_ns)
 {
+    const dynsel_finish_kind *const kind = kind_of(policy, selection);
+    dynsel_finish_resource *const resource = &policy->states[selection->index];
     const uint32_t now =
         (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
     const uint32_t turnaround = now - dynsel_word_load_relaxed(&policy->submitted_at);
     const uint32_t ticks = dynsel_finish_ticks(time_ns);
-    if (turnaround < DYNSEL_FINISH_MOST_TICKS) {
-        dynsel_finish_learn_latency(&policy->states[selection->index],
-                                    turnaround > ticks ? turnaround - ticks : 0);
+    const bool is_alone = (selection->notes[0] & DYNSEL_FINISH_NOTE_ALONE) != 0;
+    const bool may_compile =
+        kind == NULL ||
+        (dynsel_word_load_relaxed(&kind->resources[selection->index].samples) == 0 &&
+         dynsel_word_load_relaxed(&resource->is.place) != DYNSEL_FINISH_THREAD);
+    if (is_alone && !may_compile && turnaround < DYNSEL_FINISH_MOST_TICKS) {
+        dynsel_finish_learn_latency(resource, turnaround > ticks ? turnaround - ticks : 0);
     }
 }
 
@@ -384,6 +402,24 @@ static void take_back(dynsel_earliest_finish_policy *policy, const dynsel_select
     }
 }
 
+/* That of a first trial run may contain a compilation, which it pays for as far as the credit goes:
+ * further runs do not compile. */
+static void learn_start(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                        uint64_t took_ns)
+{
+    dynsel_finish_kind *const kind = kind_of(policy, selection);
+    if ((selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL) != DYNSEL_FINISH_NOTE_FIRST_TRIAL) {
+        dynsel_finish_learn_start(&policy->states[selection->index], took_ns);
+        return;
+    }
+    dynsel_finish_learn_first_start(policy, selection->index, took_ns);
+    if (kind != NULL) {
+        const int64_t credit = (int32_t)dynsel_word_load_relaxed(&kind->credit);
+        const int64_t price = dynsel_finish_ticks(took_ns);
+        add_credit(kind, credit <= 0 ? 0 : credit < price ? -credit : -price);
+    }
+}
+
 static void report(dynsel_policy *base, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value)
 {
@@ -401,16 +437,14 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
         end_run(policy, selection);
         break;
     case DYNSEL_TASK_TIME:
-        if ((selection->notes[0] & DYNSEL_FINISH_NOTE_ALONE) != 0) {
-            learn_latency(policy, selection, value);
-        }
+        learn_latency(policy, selection, value);
         learn(policy, selection, value);
         break;
     case DYNSEL_TASK_READBACK_TIME:
         learn_readback(policy, selection, value);
         break;
     case DYNSEL_TASK_START_TIME:
-        dynsel_finish_learn_start(&policy->states[selection->index], value);
+        learn_start(policy, selection, value);
         break;
     }
 }

@@ -432,7 +432,9 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
         selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
     }
     if (made->trial != 0) {
-        selection->wants |= DYNSEL_TASK_TIME;
+        selection->wants |= made->trial == DYNSEL_FINISH_NOTE_FIRST_TRIAL
+                                ? DYNSEL_TASK_TIME | DYNSEL_TASK_START_TIME
+                                : DYNSEL_TASK_TIME;
     } else {
         sample(s, made->index, made->run_ns, made->reason, selection);
     }

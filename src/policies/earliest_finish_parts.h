@@ -34,7 +34,8 @@ enum {
     DYNSEL_FINISH_ONE_BY_ONE = 4,     /* submits in a row that found nothing in flight */
     DYNSEL_FINISH_ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
     DYNSEL_FINISH_ROBUST = 4,         /* the median is of three that count */
-    DYNSEL_FINISH_GROUP_ITEMS = 64    /* of a work-group, which one processor does */
+    DYNSEL_FINISH_GROUP_ITEMS = 64,   /* of a work-group, which one processor does */
+    DYNSEL_FINISH_SHORTEST_NS = 4000  /* a run on a device where none is known yet */
 };
 
 /* Longer times count as this. Several of them fit into 64 bits together. */
@@ -289,6 +290,14 @@ static inline uint64_t dynsel_finish_program_ns(const dynsel_earliest_finish_pol
     return start_ns != 0 && beside_ns >= submit_ns ? beside_ns - submit_ns + start_ns : beside_ns;
 }
 
+/* No run on a resource is predicted to be shorter. Where none is known yet, one of a few
+ * microseconds is possible. */
+static inline uint64_t dynsel_finish_shortest_ns(const dynsel_finish_resource *resource)
+{
+    return dynsel_finish_lower(dynsel_word_load_relaxed(&resource->is.shortest_ns),
+                               DYNSEL_FINISH_SHORTEST_NS);
+}
+
 /*
  * The speed of resources.
  */
@@ -327,6 +336,10 @@ void dynsel_finish_learn_submit(dynsel_finish_resource *resource, uint32_t ticks
 
 /* Learns how long a start on the resource took of the program's time. */
 void dynsel_finish_learn_start(dynsel_finish_resource *resource, uint64_t took_ns);
+
+/* Learns how long the first start of a kind of task on a resource took. */
+void dynsel_finish_learn_first_start(dynsel_earliest_finish_policy *policy, uint32_t index,
+                                     uint64_t took_ns);
 
 /* Learns how much later than its run a program sees the end of work that it waits for. */
 void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks);

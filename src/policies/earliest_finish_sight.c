@@ -283,10 +283,10 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
         return exact_ns;
     }
     const dynsel_finish_times *times = known_times(s, index, even_first);
-    return times != NULL ? dynsel_finish_predict(
-                               times, s->amount,
-                               dynsel_word_load_relaxed(&s->policy->states[index].is.shortest_ns))
-                         : 0;
+    return times != NULL
+               ? dynsel_finish_predict(times, s->amount,
+                                       dynsel_finish_shortest_ns(&s->policy->states[index]))
+               : 0;
 }
 
 /*
@@ -301,7 +301,7 @@ static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t r
                                   ? MOST_AHEAD * s->exchange_ns
                                   : 0;
     if (s->home == DYNSEL_FINISH_NO_RESOURCE) {
-        return apart_ns + s->uses_ahead * run_ns;
+        return apart_ns + s->uses_ahead * dynsel_sight_turn_ns(s, index, run_ns);
     }
     const uint32_t usual_ns = dynsel_word_load_relaxed(&states[index].is.usual_ns);
     const uint64_t stay_ns = apart_ns + s->uses_ahead * (usual_ns != 0 ? usual_ns : run_ns);

@@ -23,8 +23,9 @@ enum {
     LEARN_WEIGHT = 4,
     LONGER_NS = 1 << 16, /* the scales */
     LONG_NS = 1 << 20,
-    DEVICE_SHORTEST_NS = 4000, /* of a kernel that does nothing */
-    HOST_SHORTEST_NS = 250,
+    HOST_SHORTEST_NS = 250, /* of what does nothing, while no run is known */
+    PROCESSORS_SHORTEST_NS = DYNSEL_FINISH_SHORTEST_NS,
+    DEVICE_SHORTEST_NS = 8000, /* so that of short runs little grows with the work */
     COPY_LATENCY_NS = 10000,
     COPY_RATE_NS = 100000, /* for a MiB: 10 GB/s */
     THREAD_ITEMS = 32,     /* that a GPU does while a thread does one */
@@ -81,6 +82,25 @@ static dynsel_finish_place place_of(dynsel_device_class class_of_device)
 static bool is_at(const dynsel_finish_resource *resource, dynsel_finish_place place)
 {
     return dynsel_word_load_relaxed(&resource->is.place) == place;
+}
+
+static uint32_t first_start_ns(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return backend->ops->first_start_ns;
+#else
+    (void)backend;
+    return 0;
+#endif
+}
+
+static uint32_t shortest_ns(const dynsel_backend *backend, dynsel_device_class class_of_device)
+{
+    if (!has_own_memory(backend)) {
+        return HOST_SHORTEST_NS;
+    }
+    return place_of(class_of_device) == DYNSEL_FINISH_APART ? DEVICE_SHORTEST_NS
+                                                            : PROCESSORS_SHORTEST_NS;
 }
 
 /* Of an OpenCL device on so many processors of the host, as if each were as fast as a thread; but
@@ -145,8 +165,8 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
             &policy->speeds[index][k].slowness,
             assumed_slowness(is, dynsel_word_load_relaxed(&resource->is.processors)));
     }
-    dynsel_word_store_relaxed(&resource->is.shortest_ns,
-                              has_own_memory(backend) ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
+    dynsel_word_store_relaxed(&resource->is.shortest_ns, shortest_ns(backend, is));
+    dynsel_word_store_relaxed(&policy->first_starts[index], first_start_ns(backend));
     dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
     dynsel_word_store_relaxed(&resource->is.submit, FIRST_SUBMIT);
     if (blocks_caller(backend)) { /* one thread at a time adds resources */
@@ -320,6 +340,15 @@ void dynsel_finish_learn_start(dynsel_finish_resource *resource, uint64_t took_n
     const uint32_t now = base - base / START_WEIGHT + within / START_WEIGHT;
     dynsel_word_store_relaxed(&resource->is.start_ns,
                               now < MOST_START_NS ? now + 1 : MOST_START_NS);
+}
+
+void dynsel_finish_learn_first_start(dynsel_earliest_finish_policy *policy, uint32_t index,
+                                     uint64_t took_ns)
+{
+    dynsel_word *const first_start = &policy->first_starts[index];
+    const uint32_t before = dynsel_word_load_relaxed(first_start);
+    dynsel_word_store_relaxed(first_start,
+                              before / 2 + (uint32_t)dynsel_finish_lower(took_ns, INT32_MAX) / 2);
 }
 
 /* Half way down to less, and slowly up to more. */

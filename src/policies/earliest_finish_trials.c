@@ -98,14 +98,15 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
         if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
             continue;
         }
-        if (dynsel_word_load_relaxed(&s->policy->states[i].is.shortest_ns) > s->fastest_ns) {
+        if (dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns) {
             continue;
         }
         if (!small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2) {
             continue;
         }
         const uint64_t guess_ns = guessed_run_ns(s, i);
-        const uint64_t loss = loss_ns(s, i, guess_ns);
+        const uint64_t loss =
+            loss_ns(s, i, guess_ns) + dynsel_word_load_relaxed(&s->policy->first_starts[i]);
         const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;
         if (loss <= credit && rank < least) {
             least = rank;

@@ -128,6 +128,67 @@ static void first_large_run_costs_what_it_loses(void **state)
     }
 }
 
+/* What a first start on the processors takes, and how often one was told of. */
+static uint64_t first_start_ns;
+static uint32_t first_starts;
+
+static void compile_at_first_start(const world_piece *piece)
+{
+    if (!piece->is_first || piece->selection.index != PROCESSORS) {
+        return;
+    }
+    w.now_ns += first_start_ns;
+    if (dynsel_selection_needs(&piece->selection, DYNSEL_TASK_START_TIME)) {
+        finisher.policy.ops->report(&finisher.policy, &piece->selection, DYNSEL_TASK_START_TIME,
+                                    first_start_ns);
+        first_starts++;
+    }
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; i++) {
+        assert_true((int32_t)finisher.kinds[i].credit.value >= 0);
+    }
+}
+
+/* How many runs of a kind it takes until the processors get one. */
+static uint32_t runs_before_first(uint32_t kind)
+{
+    uint32_t runs = 0;
+    while (runs < 10000 && w.runs[kind][PROCESSORS] == 0) {
+        (void)world_submit(kind, 0);
+        world_drain();
+        runs++;
+    }
+    return runs;
+}
+
+/* A kind pays for it before, by 5 percent of its runs; by what the first starts of other kinds
+ * took. */
+static void compilation_is_paid_for(void **state)
+{
+    (void)state;
+    enum { RUN_NS = 100000, FIRST_START_NS = 2000000, FIRST_CREDIT_RUNS = 30, SHARE = 20 };
+    dynsel_backend_ops compiling = world_ops[WORLD_PROCESSORS];
+    compiling.first_start_ns = FIRST_START_NS;
+    world_backends[WORLD_PROCESSORS].ops = &compiling;
+    for (uint32_t k = 0; k < LIVES; k++) {
+        begin(k, 2);
+        first_start_ns = 5 * FIRST_START_NS;
+        first_starts = 0;
+        w.submitted = compile_at_first_start;
+        for (uint32_t kind = 0; kind < 2; kind++) {
+            w.times[kind][GPU].fixed_ns = RUN_NS;
+            w.times[kind][PROCESSORS].fixed_ns = RUN_NS / 2;
+        }
+        const uint32_t runs = FIRST_START_NS / RUN_NS * SHARE;
+        const uint32_t first = runs_before_first(0);
+        const uint32_t second = runs_before_first(1);
+        assert_in_range(first, runs - FIRST_CREDIT_RUNS - 50, 3 * runs);
+        assert_in_range(second, 3 * runs - FIRST_CREDIT_RUNS - 100, 5 * runs);
+        assert_int_equal(2, first_starts);
+        end();
+    }
+    world_backends[WORLD_PROCESSORS].ops = &world_ops[WORLD_PROCESSORS];
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -141,6 +202,7 @@ int main(void)
         cmocka_unit_test(resource_that_lost_lets_another_be_tried),
         cmocka_unit_test(large_amounts_find_their_device),
         cmocka_unit_test(first_large_run_costs_what_it_loses),
+        cmocka_unit_test(compilation_is_paid_for),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -187,6 +187,27 @@ static void resource_with_slow_starts_is_not_tried(void **state)
     assert_int_equal(0, finisher.ways[PROCESSORS + 1].rate.value);
 }
 
+/* The choice gives it nearly all work anyway, so it is the first that gets all. The thread is
+ * faster by less than would be asked of it beside a resource that has won all work. */
+static void resource_that_has_most_anyway_hides_no_other(void **state)
+{
+    (void)state;
+    takes_us[PROCESSORS] = 2;
+    hidden_us[PROCESSORS] = 20;
+    takes_us[THREAD] = 12;
+    unsigned passes = 0;
+    unsigned alone = 0;
+    while (passes < 50 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
+        (void)pass(1);
+        alone += finisher.way.value == PROCESSORS + 1 ? 1u : 0u;
+        passes++;
+    }
+    print_message("the thread has all work after %u passes, in %u the processors had it\n", passes,
+                  alone);
+    assert_true(alone != 0);
+    assert_in_range(passes, 1, alone + 8);
+}
+
 /* However long the program looks at results. */
 static void time_between_passes_does_not_count(void **state)
 {
@@ -363,6 +384,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),

@@ -108,6 +108,34 @@ static void short_work_goes_where_program_is_faster(void **state)
     assert_true(of.later >= 0.99);
 }
 
+/* A submit to the GPU takes twice as long as a run there, so the thread can take some of the parts. */
+static void parts_of_short_updates_are_shared(void **state)
+{
+    (void)state;
+    (void)memset(&graph, 0, sizeof graph);
+    graph.kinds[0] = (kind){8192, {3, 110, 6}};
+    for (uint32_t i = 0; i < 240; i++) {
+        add(0, i % 12, i % 12, i % 12);
+    }
+    const shares of = compare("short parts");
+    assert_true(of.later >= 1.2);
+}
+
+/* One part, which the thread updates faster than the GPU: its short runs there are mostly what any
+ * run takes, and do not contain the copy in. */
+static void thread_is_tried_for_short_updates(void **state)
+{
+    (void)state;
+    (void)memset(&graph, 0, sizeof graph);
+    graph.kinds[0] = (kind){4096, {6, 150, 4}};
+    for (uint32_t i = 0; i < 20; i++) {
+        add(0, 0, 1, 2);
+    }
+    const shares of = compare("short updates");
+    assert_true(of.first >= 0.5);
+    assert_true(of.later >= 0.9);
+}
+
 /* Parts that are updated again and again, without the host. */
 static void updates_of_parts_stay_where_data_are(void **state)
 {
@@ -161,6 +189,8 @@ int main(void)
         cmocka_unit_test(stencil_stays_on_gpu),
         cmocka_unit_test(borders_stay_where_stencil_is),
         cmocka_unit_test(short_work_goes_where_program_is_faster),
+        cmocka_unit_test(parts_of_short_updates_are_shared),
+        cmocka_unit_test(thread_is_tried_for_short_updates),
         cmocka_unit_test(updates_of_parts_stay_where_data_are),
         cmocka_unit_test(random_graphs_are_faster_than_best_device),
     };

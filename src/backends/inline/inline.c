@@ -39,6 +39,9 @@ static const dynsel_backend_ops ops = {
     .name = "inline",
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     .reports = DYNSEL_INLINE_REPORTS,
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    .times_runs_alone = true,
+#endif
     .only_calls = true,
     .poll_synchronizes = true,
     .get_default_resources = get_default_resources,

@@ -147,6 +147,10 @@ DYNSEL_ASSERT_REPORTS(DYNSEL_OPENCL_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
 static const dynsel_backend_ops ops = {
     .name = "opencl",
     .reports = DYNSEL_OPENCL_REPORTS,
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    .times_runs_alone = true,
+    .first_start_ns = 2000000, /* PoCL from its cache; 20 to 1000 ms where a driver compiles */
+#endif
     .timing_ns = 14000, /* NVIDIA's H100, in a stream of kernels of 6 us; PoCL 2000 */
     .outlives_submit = true,
     .poll_synchronizes = false,

@@ -275,6 +275,9 @@ DYNSEL_ASSERT_REPORTS(DYNSEL_THREADS_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
 static const dynsel_backend_ops ops = {
     .name = "threads",
     .reports = DYNSEL_THREADS_REPORTS,
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    .times_runs_alone = true,
+#endif
     .outlives_submit = true,
     .marks_completion = true,
     .poll_synchronizes = true,
