@@ -20,13 +20,17 @@
  *   kernel with few work-items leaves most of a GPU idle, so such OpenCL devices are assumed to be
  *   at most n / 512 + 1 times slower for n work-items, and threads at most n / 32 + 1 times.
  *   Threads are assumed to be at most n / 64 + 1 times slower than an OpenCL device that is
- *   processors.
+ *   processors. That is of what a run takes more than the shortest run on its device so far, up to
+ *   8 us of which count on GPUs: a kernel that does nothing takes 2 to 6 us there.
  * - Work that depends on work of another resource begins later there by the time until the library
  *   sees that end: as learned, and at least 25 us.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
  *   unless there are times on both sides.
- * - The time of copies is learned for each resource. Data that are used again are worth moving
- *   once: a choice counts the uses that are expected before the program writes the data anew.
+ * - The time of copies is learned for each resource, from programs that wait for each piece, and
+ *   where a backend's times contain copies (times_runs_alone in <dynsel/backend.h>); a copy is
+ *   assumed to take 10 us, and 100 us for a MiB. Data that are used again are worth moving once: a
+ *   choice counts the uses that are expected before the program writes the data anew. Each use
+ *   counts as the run, or as what the program spends on its start where that is longer.
  * - The processors of the host are shared: OpenCL devices that are processors use as many as they
  *   have compute units, and threads and the inline host one each (dynsel_device.processors). No
  *   predicted end there is earlier than that of all that is queued on the processors and of the
@@ -44,7 +48,8 @@
  * - Data that other work uses next on another resource wait for a hand-over there, so that short
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
- *   least time on average, and until they take less than seven eighths of that elsewhere. Work that
+ *   least time on average, starts by the program included where these are longer than the runs, and
+ *   until they take less than seven eighths of that elsewhere. Work that
  *   takes more than twice of what uses do there on average is followed by shorter work of other
  *   kinds, which stays there: so only the hand-over back counts against other resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
@@ -78,7 +83,8 @@
  * the time that the window took gets all work of the next one (DYNSEL_REASON_FASTEST_ALONE), and
  * keeps it if that is faster by a twentieth. Where it gets nearly all work anyway, it keeps all if
  * that is not slower by a thirty-second: then data need not be weighed, nor devices be asked for
- * ends. A window that is less than half as fast as usual counts only if the next one is, too: a
+ * ends. While a resource that was faster than all together has all work, another one is tried only
+ * if its known runs are less than half of the time. A window that is less than half as fast as usual counts only if the next one is, too: a
  * kernel may have been compiled in it.
  *
  * All resources together are tried again after 8 windows, then 16, 32 and so on up to 512, and so
@@ -92,9 +98,11 @@
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
  * while the estimated loss fits into what the kind has earned, which is 5 percent of the time of
- * its runs. A resource that has lost gets further trial runs from its share of that, which is equal
- * for all resources: from all of it, from a quarter, later from a 32nd, so that the policy notices
- * when it becomes faster.
+ * its runs. Where something is compiled before a first run (first_start_ns in <dynsel/backend.h>;
+ * OpenCL devices), the kind must have earned that, too: 2 ms, so 40 ms of its runs, and later half
+ * of that and half of what the newest first start there took. A resource that has lost gets further
+ * trial runs from its share of what the kind earns, which is equal for all resources: from all of
+ * it, from a quarter, later from a 32nd, so that the policy notices when it becomes faster.
  *
  * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
  * to finish first and where the caller loses nothing: the program has one piece of work in flight
@@ -290,7 +298,7 @@ typedef struct dynsel_earliest_finish_policy {
  * resource gets all work, the look at the others and at data is saved.
  *
  * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
- * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4
+ * errors of the last estimates of a run and of a compilation. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4
  * minutes count as 4 minutes.
  *
  * Errors: those of dynsel_policy_init().

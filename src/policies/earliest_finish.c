@@ -331,9 +331,10 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
 }
 
 /* Where nothing else was in flight, the program saw the end as soon as it could: not of a first run
- * before which something may have been compiled. */
-static void learn_latency(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
-                          uint64_t time_ns)
+ * before which something may have been compiled. What work with copies takes in addition is theirs.
+ */
+static void learn_turnaround(dynsel_earliest_finish_policy *policy,
+                             const dynsel_selection *selection, uint64_t time_ns)
 {
     const dynsel_finish_kind *const kind = kind_of(policy, selection);
     dynsel_finish_resource *const resource = &policy->states[selection->index];
@@ -346,8 +347,17 @@ static void learn_latency(dynsel_earliest_finish_policy *policy, const dynsel_se
         kind == NULL ||
         (dynsel_word_load_relaxed(&kind->resources[selection->index].samples) == 0 &&
          dynsel_word_load_relaxed(&resource->is.place) != DYNSEL_FINISH_THREAD);
-    if (is_alone && !may_compile && turnaround < DYNSEL_FINISH_MOST_TICKS) {
-        dynsel_finish_learn_latency(resource, turnaround > ticks ? turnaround - ticks : 0);
+    if (!is_alone || may_compile || turnaround >= DYNSEL_FINISH_MOST_TICKS) {
+        return;
+    }
+    const uint32_t beside = turnaround > ticks ? turnaround - ticks : 0;
+    const uint32_t copies = dynsel_finish_copies_in(selection);
+    const uint32_t latency = dynsel_word_load_relaxed(&resource->is.latency);
+    if (copies == 0) {
+        dynsel_finish_learn_latency(resource, beside);
+    } else if (latency != 0 && times_runs_alone(policy, selection->index)) {
+        dynsel_finish_learn_copy(resource, dynsel_finish_ns(copies),
+                                 dynsel_finish_ns(beside > latency ? beside - latency : 0));
     }
 }
 
@@ -437,7 +447,7 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
         end_run(policy, selection);
         break;
     case DYNSEL_TASK_TIME:
-        learn_latency(policy, selection, value);
+        learn_turnaround(policy, selection, value);
         learn(policy, selection, value);
         break;
     case DYNSEL_TASK_READBACK_TIME:

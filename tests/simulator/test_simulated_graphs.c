@@ -150,6 +150,37 @@ static void updates_of_parts_stay_where_data_are(void **state)
     assert_true(of.later >= 0.98);
 }
 
+/* Of a program that waits for each piece, the first of three of which needs a copy. The GPU's times are
+ * without them. */
+static void single_pieces_tell_how_long_copies_take(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 400, PIECES = 3, ASSUMED_NS = 100000, TRUE_NS = 20000 }; /* for a MiB */
+    static dynsel_earliest_finish_policy finisher;
+    (void)memset(&graph, 0, sizeof graph);
+    graph.kinds[0] = (kind){1 << 20, {100, 3000, 9000}};
+    graph.large = 1;
+    add(0, 0, 0, 0);
+    begin();
+    (void)memset(&finisher.policy, 0, sizeof finisher.policy);
+    const dynsel_options all = {.resources = resources, .count = machine.count};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
+    assert_int_equal(ASSUMED_NS, finisher.states[GPU].is.copy_rate.value);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        access_all(DYNSEL_ACCESS_DISCARD_WRITE);
+        for (uint32_t k = 0; k < PIECES; k++) {
+            dynsel_submission submission = {0};
+            assert_status(DYNSEL_OK, dynsel_submit_command_group(&finisher.policy, record,
+                                                                 &graph.pieces[0], &submission));
+            assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        }
+    }
+    print_message("a MiB: %u ns\n", (unsigned)finisher.states[GPU].is.copy_rate.value);
+    assert_in_range(finisher.states[GPU].is.copy_rate.value, TRUE_NS / 2, 2 * TRUE_NS);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffers[0]));
+}
+
 /* The more work-items a kind has, the faster is a GPU, and the more processors it keeps busy. */
 static void random_graphs_are_faster_than_best_device(void **state)
 {
@@ -192,6 +223,7 @@ int main(void)
         cmocka_unit_test(parts_of_short_updates_are_shared),
         cmocka_unit_test(thread_is_tried_for_short_updates),
         cmocka_unit_test(updates_of_parts_stay_where_data_are),
+        cmocka_unit_test(single_pieces_tell_how_long_copies_take),
         cmocka_unit_test(random_graphs_are_faster_than_best_device),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
