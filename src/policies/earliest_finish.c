@@ -355,7 +355,9 @@ static void learn_turnaround(dynsel_earliest_finish_policy *policy,
     const uint32_t latency = dynsel_word_load_relaxed(&resource->is.latency);
     if (copies == 0) {
         dynsel_finish_learn_latency(resource, beside);
-    } else if (latency != 0 && times_runs_alone(policy, selection->index)) {
+        return;
+    }
+    if (latency != 0 && times_runs_alone(policy, selection->index)) {
         dynsel_finish_learn_copy(resource, dynsel_finish_ns(copies),
                                  dynsel_finish_ns(beside > latency ? beside - latency : 0));
     }

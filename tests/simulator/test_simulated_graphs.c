@@ -108,7 +108,7 @@ static void short_work_goes_where_program_is_faster(void **state)
     assert_true(of.later >= 0.99);
 }
 
-/* A submit to the GPU takes twice as long as a run there, so the thread can take some of the parts. */
+/* A submit to the GPU takes twice as long as a run there, so the thread can take some parts. */
 static void parts_of_short_updates_are_shared(void **state)
 {
     (void)state;
@@ -150,8 +150,8 @@ static void updates_of_parts_stay_where_data_are(void **state)
     assert_true(of.later >= 0.98);
 }
 
-/* Of a program that waits for each piece, the first of three of which needs a copy. The GPU's times are
- * without them. */
+/* Of a program that waits for each piece, the first of three of which needs a copy. The GPU's times
+ * are without it. */
 static void single_pieces_tell_how_long_copies_take(void **state)
 {
     (void)state;
