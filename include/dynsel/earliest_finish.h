@@ -298,8 +298,8 @@ typedef struct dynsel_earliest_finish_policy {
  * resource gets all work, the look at the others and at data is saved.
  *
  * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
- * errors of the last estimates of a run and of a compilation. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4
- * minutes count as 4 minutes.
+ * errors of the last estimates of a run and of a compilation. Times beyond 2^46 ns (19 hours) count
+ * as that; queues beyond 4 minutes count as 4 minutes.
  *
  * Errors: those of dynsel_policy_init().
  * Ownership, context and blocking: as dynsel_policy_init().

@@ -66,7 +66,7 @@ static void stencil_stays_on_gpu(void **state)
     assert_true(of.later >= 0.95);
 }
 
-/* Kind 0 computes a part from its old state and a neighbour's border, kind 1 the border of a part. */
+/* Kind 0 computes a part from its old state and a neighbour's border, kind 1 a part's border. */
 static void add_parts_with_borders(uint32_t steps)
 {
     enum { PARTS = 5, HALOS = 2 * PARTS };
