@@ -84,8 +84,8 @@
  * keeps it if that is faster by a twentieth. Where it gets nearly all work anyway, it keeps all if
  * that is not slower by a thirty-second: then data need not be weighed, nor devices be asked for
  * ends. While a resource that was faster than all together has all work, another one is tried only
- * if its known runs are less than half of the time. A window that is less than half as fast as usual counts only if the next one is, too: a
- * kernel may have been compiled in it.
+ * if its known runs are less than half of the time. A window that is less than half as fast as
+ * usual counts only if the next one is, too: a kernel may have been compiled in it.
  *
  * All resources together are tried again after 8 windows, then 16, 32 and so on up to 512, and so
  * is a resource that was slower; later if the try before lost more than a 32nd of the windows in
