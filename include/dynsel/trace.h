@@ -58,6 +58,8 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_KEY = 8,    /**< piece: the kind; resource: which of its key words is the first
                                     one here; words: up to four of them */
     DYNSEL_TRACE_NEEDS = 9,  /**< piece: the kind; words: 0, 1 the aspects that it needs */
+    DYNSEL_TRACE_COSTS = 10, /**< of a resource's backend, if any of it is not 0; piece: the
+                                    index; words: 0 first_start_ns; 1 times_runs_alone */
 
     /** A choice. words: 0 the kind; 1 the dynsel_reason, and from bit 8 on what the policy wants to
      * hear, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */

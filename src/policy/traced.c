@@ -63,6 +63,13 @@ static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t 
         DYNSEL_TRACE_RESOURCE, place,
         dynsel_trace_pair(nature_of(resource, aspects) | processors_of(policy, index), timing_ns),
         aspects);
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    const dynsel_backend_ops *const ops = resource->backend->ops;
+    if (ops->first_start_ns != 0 || ops->times_runs_alone) {
+        dynsel_trace_put(DYNSEL_TRACE_COSTS, place,
+                         dynsel_trace_pair(ops->first_start_ns, ops->times_runs_alone ? 1 : 0), 0);
+    }
+#endif
     dynsel_trace_put_name(DYNSEL_TRACE_RESOURCE_NAME, place, dynsel_resource_name(resource));
     dynsel_trace_put_name(DYNSEL_TRACE_BACKEND_NAME, place, resource->backend->ops->name);
 }

@@ -27,6 +27,9 @@ static unsigned char data[BUFFERS][ELEMENTS];
 static struct {
     test_random random;
     dynsel_simulated_device devices[MOST_DEVICES];
+    dynsel_backend_ops ops[MOST_DEVICES]; /* as simulated devices, but some compile, or time copies
+                                           */
+    dynsel_backend backends[MOST_DEVICES];
     uint32_t count;
     any_policy policies[2];
     uint32_t policy_count;
@@ -93,6 +96,10 @@ static void make_devices(void)
                                                   .transfer_ns = below(8000),
                                                   .mib_ns = below(60000),
                                                   .compile_ns = below(2) == 0 ? 0 : 300000};
+        it.ops[i] = *dynsel_simulated_resource(&it.devices[i]).backend->ops;
+        it.ops[i].first_start_ns = below(3) == 0 ? below(200000) : 0;
+        it.ops[i].times_runs_alone = below(2) == 0;
+        it.backends[i].ops = &it.ops[i];
     }
     if (it.count > 1 && below(6) == 0) {
         it.devices[it.count - 1].lost_ns = 100000 + below(2000000);
@@ -109,7 +116,7 @@ static void make_policy(any_policy *policy)
     dynsel_resource resources[MOST_DEVICES];
     dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; i < it.count; i++) {
-        resources[i] = dynsel_simulated_resource(&it.devices[i]);
+        resources[i] = (dynsel_resource){.backend = &it.backends[i], .handle = &it.devices[i]};
     }
     const dynsel_options options = {.resources = resources, .count = it.count};
     (void)memset(policy, 0, sizeof *policy);
@@ -176,8 +183,7 @@ static void make_task(made_task *made)
         made->task.aspects = DYNSEL_ASPECT_BIT(gpu);
     }
     if (kind == 3 && below(4) == 0) { /* not on the backend of the first resource */
-        made->forms[0] = (dynsel_task_form){
-            .backend = dynsel_simulated_resource(&it.devices[0]).backend, .function = NULL};
+        made->forms[0] = (dynsel_task_form){.backend = &it.backends[0], .function = NULL};
         made->forms[1] = (dynsel_task_form){.backend = NULL, .function = made->task.function};
         made->task.forms = made->forms;
         made->task.form_count = 2;

@@ -61,6 +61,8 @@ static void imitate(const recorded_resource *recorded, machine_resource *resourc
     resource->ops = *dynsel_simulated_resource(&resource->device).backend->ops;
     resource->ops.name = recorded->backend;
     resource->ops.timing_ns = recorded->timing_ns;
+    resource->ops.first_start_ns = recorded->first_start_ns;
+    resource->ops.times_runs_alone = recorded->times_runs_alone;
     resource->ops.in_order = (recorded->nature & DYNSEL_TRACE_IN_ORDER) != 0;
     resource->ops.only_calls = (recorded->nature & DYNSEL_TRACE_ONLY_CALLS) != 0;
     resource->ops.predict = (recorded->nature & DYNSEL_TRACE_PREDICTS) != 0 ? predict : NULL;

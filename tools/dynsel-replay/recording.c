@@ -102,6 +102,9 @@ static void take_resource(recorded_policy *policy, const dynsel_trace_record *re
         resource->processors = record->words[0] >> 16;
         resource->timing_ns = record->words[1];
         resource->aspects = recording_number(record, 2);
+    } else if (record->event == DYNSEL_TRACE_COSTS) {
+        resource->first_start_ns = record->words[0];
+        resource->times_runs_alone = record->words[1] != 0;
     }
 }
 

@@ -28,6 +28,8 @@ typedef struct recorded_resource {
     uint32_t nature;
     uint32_t processors; /**< of the host, that it computes on; 0: none, or not known */
     uint32_t timing_ns;
+    uint32_t first_start_ns;
+    bool times_runs_alone;
     uint64_t aspects;
 } recorded_resource;
 
