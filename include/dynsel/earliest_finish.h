@@ -100,9 +100,10 @@
  * while the estimated loss fits into what the kind has earned, which is 5 percent of the time of
  * its runs. Where something is compiled before a first run (first_start_ns in <dynsel/backend.h>;
  * OpenCL devices), the kind must have earned that, too: 2 ms, so 40 ms of its runs, and later half
- * of that and half of what the newest first start there took. A resource that has lost gets further
- * trial runs from its share of what the kind earns, which is equal for all resources: from all of
- * it, from a quarter, later from a 32nd, so that the policy notices when it becomes faster.
+ * of that and half of what the newest first start there took, which is little where the program has
+ * prepared its kernels (dynsel_kernel_prepare()). A resource that has lost gets further trial runs
+ * from its share of what the kind earns, which is equal for all resources: from all of it, from a
+ * quarter, later from a 32nd, so that the policy notices when it becomes faster.
  *
  * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
  * to finish first and where the caller loses nothing: the program has one piece of work in flight
