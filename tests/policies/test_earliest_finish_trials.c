@@ -166,12 +166,13 @@ static void compilation_is_paid_for(void **state)
 {
     (void)state;
     enum { RUN_NS = 100000, FIRST_START_NS = 2000000, FIRST_CREDIT_RUNS = 30, SHARE = 20 };
+    const uint64_t took_ns = UINT64_C(5) * FIRST_START_NS;
     dynsel_backend_ops compiling = world_ops[WORLD_PROCESSORS];
     compiling.first_start_ns = FIRST_START_NS;
     world_backends[WORLD_PROCESSORS].ops = &compiling;
     for (uint32_t k = 0; k < LIVES; k++) {
         begin(k, 2);
-        first_start_ns = 5 * FIRST_START_NS;
+        first_start_ns = took_ns;
         first_starts = 0;
         w.submitted = compile_at_first_start;
         for (uint32_t kind = 0; kind < 2; kind++) {
