@@ -164,25 +164,19 @@ class Loss(Case):
         return status, head + said, [line for line in errors.splitlines() if line.startswith("ranks: ")]
 
     def test_picture_is_right_although_a_rank_is_killed(self):
-        was_lost_with_work = False
-        # where others take the processors, it may have nothing to do just when it is killed
-        for rank, policy in ((2, "round_robin"), (3, "earliest_finish"), (2, "round_robin"), (2, "round_robin")):
-            if was_lost_with_work and policy == "round_robin":
-                continue
+        for rank, policy in ((2, "round_robin"), (3, "earliest_finish")):
             status, said, errors = self.kill_while_it_works(rank, "--policy", policy, "--repeat", "1000", "--output", "out.png",
                                                             PHOTO)
             self.assertEqual((status, errors), (0, []), said)
             self.assertIn("Written: out.png", said)
             table = Table(said)
             self.assertEqual(table.total, 48 * 1000)
-            if table.lost:
+            if table.lost or policy == "round_robin":
                 self.assertEqual(table.lost, {rank})
                 self.assertIn(f"Rank {rank} was lost.\n", said)
                 self.assertRegex(said, r"\d+ strips were done again, elsewhere\.\n")
-            else:
+            else:  # it had nothing to do when it was killed
                 self.assertIn(f"Rank {rank} was lost without work.\n", said)
-            was_lost_with_work = was_lost_with_work or (policy == "round_robin" and bool(table.lost))
-        self.assertTrue(was_lost_with_work)
 
 
 class Mistakes(Case):
