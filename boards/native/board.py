@@ -36,7 +36,7 @@ def limits(config):
     groups, small = config["DYNSEL_COMMAND_GROUPS"], config["DYNSEL_OPTIMIZE_SIZE"]
     # Backend mpi, with what serves; a message of it stands on the stack.
     ranks = config["DYNSEL_BACKEND_MPI"]
-    text_of_ranks, rodata_of_ranks = ((37, 7) if groups else (18, 3)) if ranks else (0, 0)
+    text_of_ranks, rodata_of_ranks = ((36, 7) if groups else (18, 3)) if ranks else (0, 0)
     # while a command group is started whose time is wanted, that is known on the stack (the tables of hosts); another
     # set of resources is looked up beside that
     stack = (2 + (1.25 if opencl else 0) + ((3.25 if config["DYNSEL_RESOURCE_SETS"] else 2.5) if groups else 0)

@@ -330,11 +330,11 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
     }
 }
 
-/* Where nothing else was in flight, the program saw the end as soon as it could: not of a first run
- * before which something may have been compiled. What work with copies takes in addition is theirs.
- */
-static void learn_turnaround(dynsel_earliest_finish_policy *policy,
-                             const dynsel_selection *selection, uint64_t time_ns)
+/* Nothing else was in flight, so the program saw the end as soon as it could; not of a first run
+ * before which something may have been compiled. By how much longer it waits for work with copies
+ * is what the copies take. */
+DYNSEL_RARE static void learn_turnaround(dynsel_earliest_finish_policy *policy,
+                                         const dynsel_selection *selection, uint64_t time_ns)
 {
     const dynsel_finish_kind *const kind = kind_of(policy, selection);
     dynsel_finish_resource *const resource = &policy->states[selection->index];
@@ -342,12 +342,11 @@ static void learn_turnaround(dynsel_earliest_finish_policy *policy,
         (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
     const uint32_t turnaround = now - dynsel_word_load_relaxed(&policy->submitted_at);
     const uint32_t ticks = dynsel_finish_ticks(time_ns);
-    const bool is_alone = (selection->notes[0] & DYNSEL_FINISH_NOTE_ALONE) != 0;
     const bool may_compile =
         kind == NULL ||
         (dynsel_word_load_relaxed(&kind->resources[selection->index].samples) == 0 &&
          dynsel_word_load_relaxed(&resource->is.place) != DYNSEL_FINISH_THREAD);
-    if (!is_alone || may_compile || turnaround >= DYNSEL_FINISH_MOST_TICKS) {
+    if (may_compile || turnaround >= DYNSEL_FINISH_MOST_TICKS) {
         return;
     }
     const uint32_t beside = turnaround > ticks ? turnaround - ticks : 0;
@@ -414,16 +413,12 @@ static void take_back(dynsel_earliest_finish_policy *policy, const dynsel_select
     }
 }
 
-/* That of a first trial run may contain a compilation, which it pays for as far as the credit goes:
- * further runs do not compile. */
-static void learn_start(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
-                        uint64_t took_ns)
+/* The start of a first trial run may contain a compilation. The kind pays for it as far as its
+ * credit goes: further runs do not compile. */
+DYNSEL_RARE static void learn_first_start(dynsel_earliest_finish_policy *policy,
+                                          const dynsel_selection *selection, uint64_t took_ns)
 {
     dynsel_finish_kind *const kind = kind_of(policy, selection);
-    if ((selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL) != DYNSEL_FINISH_NOTE_FIRST_TRIAL) {
-        dynsel_finish_learn_start(&policy->states[selection->index], took_ns);
-        return;
-    }
     dynsel_finish_learn_first_start(policy, selection->index, took_ns);
     if (kind != NULL) {
         const int64_t credit = (int32_t)dynsel_word_load_relaxed(&kind->credit);
@@ -449,14 +444,21 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
         end_run(policy, selection);
         break;
     case DYNSEL_TASK_TIME:
-        learn_turnaround(policy, selection, value);
+        if ((selection->notes[0] & DYNSEL_FINISH_NOTE_ALONE) != 0) {
+            learn_turnaround(policy, selection, value);
+        }
         learn(policy, selection, value);
         break;
     case DYNSEL_TASK_READBACK_TIME:
         learn_readback(policy, selection, value);
         break;
     case DYNSEL_TASK_START_TIME:
-        learn_start(policy, selection, value);
+        if ((selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL) ==
+            DYNSEL_FINISH_NOTE_FIRST_TRIAL) {
+            learn_first_start(policy, selection, value);
+        } else {
+            dynsel_finish_learn_start(&policy->states[selection->index], value);
+        }
         break;
     }
 }

@@ -23,6 +23,7 @@
 #include "policies/task_kind.h"
 #include "policy/policy.h"
 #include "port/atomic.h"
+#include "port/likely.h"
 
 enum {
     DYNSEL_FINISH_TICK_SHIFT = 8, /* a tick is 256 ns */
@@ -303,7 +304,7 @@ static inline uint64_t dynsel_finish_shortest_ns(const dynsel_finish_resource *r
  */
 
 /* What is assumed of the resources when the policy is initialized. */
-void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index);
+DYNSEL_RARE void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index);
 
 /* How long work of which nothing is known may take on a resource, compared with others: long work,
  * because that costs most; where it varies with the kind of work, the worst counts. In 256ths of a

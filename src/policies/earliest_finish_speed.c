@@ -126,7 +126,7 @@ static uint32_t assumed_slowness(dynsel_device_class class_of_device, uint32_t p
 
 /* A device of one processor, such as PoCL's basic, says nothing of the host: then there is one for
  * the program beside those of the threads. */
-static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t index)
+DYNSEL_RARE static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t index)
 {
     const uint32_t place = dynsel_word_load_relaxed(&policy->states[index].is.place);
     const uint32_t known = dynsel_processors_of(&policy->policy, index);
