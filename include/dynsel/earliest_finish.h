@@ -49,9 +49,9 @@
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
  *   least time on average, starts by the program included where these are longer than the runs, and
- *   until they take less than seven eighths of that elsewhere. Work that
- *   takes more than twice of what uses do there on average is followed by shorter work of other
- *   kinds, which stays there: so only the hand-over back counts against other resources for it.
+ *   until they take less than seven eighths of that elsewhere. Work that takes more than twice of
+ *   what uses do there on average is followed by shorter work of other kinds, which stays there: so
+ *   only the hand-over back counts against other resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
  *   often as they are updated. Where they wait for their turn there, a choice compares when each
  *   resource will be done with its queue and with all updates that are expected of the data there:
