@@ -21,7 +21,7 @@
  *   at most n / 512 + 1 times slower for n work-items, and threads at most n / 32 + 1 times.
  *   Threads are assumed to be at most n / 64 + 1 times slower than an OpenCL device that is
  *   processors. That is of what a run takes more than the shortest run on its device so far, up to
- *   8 us of which count on GPUs: a kernel that does nothing takes 2 to 6 us there.
+ *   8 us of which count on GPUs: small kernels take 3 to 6 us there.
  * - Work that depends on work of another resource begins later there by the time until the library
  *   sees that end: as learned, and at least 25 us.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
