@@ -91,13 +91,14 @@
  * with driver 580 a timed kernel in a stream takes 14 us longer, and its time is off by less than a
  * microsecond; an event callback comes 66 us after the end there. At the first timed work on a
  * device the library compares the two clocks, and the driver's profiles with what is possible,
- * which takes some milliseconds. If they differ by more than an eighth, or if the driver reports no
- * profiles, or an end before its start, the driver calls back at the end of timed work instead; so
- * it does for queues of the program, and on PoCL's device `basic`, which may hang where queues wait
- * for each other. (Without CONFIG_DYNSEL_CONTEXT_THREADS the time ends when a call of the library
- * detects the end.) Behind work that nobody times a callback gives no time, because it does not
- * tell the begin. A profile that is longer than the time since the submit is dropped; after 8 in a
- * row the device's profiles are not used any more.
+ * which takes about 0.3 ms, and some milliseconds where other work delays the thread. If they
+ * differ by more than an eighth, or if the driver reports no profiles, or an end before its start,
+ * the driver calls back at the end of timed work instead; so it does for queues of the program, and
+ * on PoCL's device `basic`, which may hang where queues wait for each other. (Without
+ * CONFIG_DYNSEL_CONTEXT_THREADS the time ends when a call of the library detects the end.) Behind
+ * work that nobody times a callback gives no time, because it does not tell the begin. A profile
+ * that is longer than the time since the submit is dropped; after 8 in a row the device's profiles
+ * are not used any more.
  *
  * The time of a command group is from the begin of its first command, or transfer, to the end of
  * its last. The time of a task function is from its call of dynsel_opencl_queue(), or from when the
@@ -313,7 +314,8 @@ cl_device_id dynsel_opencl_device(const dynsel_resource *where);
  *     did not answer within 100 ms, or another thread is finding out; ask again),
  *     DYNSEL_E_OUT_OF_SERVICE and DYNSEL_E_UNSUPPORTED as from dynsel_opencl_queue(),
  *     DYNSEL_E_CONTEXT (in an interrupt).
- * May block: the first call for a device, for some milliseconds while it compares the clocks.
+ * May block: the first call for a device, for about 0.3 ms while it compares the clocks, and for
+ *     up to 50 where they do not agree at first.
  * Context: any thread.
  * Cost: constant afterwards, no lock.
  */

@@ -7,10 +7,11 @@
 #include "port/pause.h"
 
 enum {
-    NS_PER_MS = 1000000,
-    ANSWER_NS = 100 * NS_PER_MS, /* then the device is busy, or hangs */
-    FIRST_INTERVAL_MS = 2,       /* between two marks of both clocks; three tries, */
-    LAST_INTERVAL_MS = 32,       /* each four times as long, because the host may be busy */
+    ANSWER_NS = 100000000, /* then the device is busy, or hangs */
+    FIRST_INTERVAL_NS =
+        100000, /* between two marks of both clocks; further tries up to the last, */
+    LAST_INTERVAL_NS = 32000000, /* because the host may be busy, */
+    LONGER = 4,                  /* are each so many times as long */
     TOLERANCE = 8,               /* the clocks may differ by one part in this many */
     MOST_FAILURES = 8,           /* in a row, before profiles are not used any more */
     LATE_COUNTS = 3              /* an answer that does not come counts as so many failures */
@@ -116,12 +117,12 @@ static void let_pass(uint64_t ns)
 /* Whether the device's clock goes like the host's, as seen from two marks. */
 static dynsel_status compare_clocks(dynsel_opencl_entry *entry)
 {
-    for (uint64_t ms = FIRST_INTERVAL_MS; ms <= LAST_INTERVAL_MS; ms *= 4) {
+    for (uint64_t ns = FIRST_INTERVAL_NS; ns <= LAST_INTERVAL_NS; ns *= LONGER) {
         mark first = {.host_ns = 0};
         mark second = {.host_ns = 0};
         dynsel_status status = set_mark(entry, &first);
         if (status == DYNSEL_OK) {
-            let_pass(ms * NS_PER_MS);
+            let_pass(ns);
             status = set_mark(entry, &second);
         }
         if (status != DYNSEL_OK) {

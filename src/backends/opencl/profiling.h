@@ -28,7 +28,7 @@ typedef struct dynsel_opencl_profile {
  * be true. */
 bool dynsel_opencl_read_profile(cl_event event, dynsel_opencl_profile *profile);
 
-/* Decides the source of an open device where it is unknown, which takes some milliseconds; 100 ms
+/* Decides the source of an open device where it is unknown, which takes about 0.3 ms; 100 ms
  * where the device does not answer. Not under the lock. */
 DYNSEL_RARE void dynsel_opencl_find_source(dynsel_opencl_entry *entry);
 
