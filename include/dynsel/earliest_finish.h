@@ -49,7 +49,8 @@
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
  *   least time on average, starts by the program included where these are longer than the runs, and
- *   until they take less than seven eighths of that elsewhere. Work that takes more than twice of
+ *   until they take less than seven eighths of that elsewhere; kinds that have not run there are
+ *   tried there, however short they are. Work that takes more than twice of
  *   what uses do there on average is followed by shorter work of other kinds, which stays there: so
  *   only the hand-over back counts against other resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as

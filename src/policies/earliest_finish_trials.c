@@ -98,11 +98,11 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
         if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
             continue;
         }
-        if (dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns) {
-            continue;
-        }
-        if (!small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2) {
-            continue;
+        const bool is_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
+        const bool is_large =
+            !small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2;
+        if ((is_short || is_large) && i != s->gathers) {
+            continue; /* where data are kept together, a hand-over costs more */
         }
         const uint64_t guess_ns = guessed_run_ns(s, i);
         const uint64_t loss =
