@@ -44,6 +44,7 @@ static void report(dynsel_policy *policy, const dynsel_selection *selection,
     case DYNSEL_TASK_TIME:
     case DYNSEL_TASK_START_TIME:
     case DYNSEL_TASK_READBACK_TIME:
+    case DYNSEL_TASK_WITHOUT_COPIES:
     default:
         atomic_fetch_add_explicit(&told_times, 1, memory_order_relaxed);
         break;

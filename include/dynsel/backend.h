@@ -85,8 +85,9 @@ typedef struct dynsel_backend_ops {
 #endif
 
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    /** The times that it reports are of runs alone, without copies of their data. False:
-     * earliest_finish takes predicted copies out of them, where they are longer than a run. */
+    /** Where DYNSEL_TASK_WITHOUT_COPIES is wanted, the times that it reports are of runs alone.
+     * False: earliest_finish takes predicted copies out of them, where they are longer than a run.
+     */
     bool times_runs_alone;
 
     /** What the first start of a kind of work on a resource may take of the caller's time in

@@ -21,8 +21,11 @@ typedef enum dynsel_execution_info {
         16, /**< nanoseconds that the copy of the results back to the host's memory took, for each
                buffer; part of the work's time, and known only afterwards, if ever */
     DYNSEL_TASK_START_TIME =
-        32 /**< nanoseconds that the start of the work took of the thread that started it, with the
-              copies in that it enqueued; not of work that runs in its caller */
+        32, /**< nanoseconds that the start of the work took of the thread that started it, with the
+               copies in that it enqueued; not of work that runs in its caller */
+    DYNSEL_TASK_WITHOUT_COPIES =
+        64 /**< no report, but how DYNSEL_TASK_TIME is wanted: without the copies of data to the
+              resource, where the backend can tell them apart (dynsel_backend_ops.times_runs_alone) */
 } dynsel_execution_info;
 
 /**

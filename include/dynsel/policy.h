@@ -123,8 +123,9 @@ typedef struct dynsel_policy_ops {
 
     /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
      * allow, and optionally reason, notes, and in `wants` fewer bits than `needs` has, or
-     * DYNSEL_TASK_START_TIME and DYNSEL_TASK_READBACK_TIME besides. The library itself reports
-     * these: starts on backends with `outlives_submit`, copies back of command groups.
+     * DYNSEL_TASK_START_TIME, DYNSEL_TASK_READBACK_TIME and DYNSEL_TASK_WITHOUT_COPIES besides. The
+     * library itself reports the first two: starts on backends with `outlives_submit`, copies back
+     * of command groups.
      * When selection->claims is set it may count the submission immediately, and then sets
      * DYNSEL_TASK_SUBMISSION in selection->reported: the library does not report it again.
      * DYNSEL_E_AGAIN: no resource is free at the moment. The submitting call returns any other

@@ -180,6 +180,7 @@ static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
         }
         break;
     case DYNSEL_TASK_START_TIME:
+    case DYNSEL_TASK_WITHOUT_COPIES:
         break; /* it requests none */
     }
 }

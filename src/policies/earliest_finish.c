@@ -460,6 +460,8 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
             dynsel_finish_learn_start(&policy->states[selection->index], value);
         }
         break;
+    case DYNSEL_TASK_WITHOUT_COPIES:
+        break;
     }
 }
 

@@ -419,7 +419,7 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
     const uint64_t copies = dynsel_sight_copy_ns(s, made->index);
     selection->index = made->index;
     selection->reason = (uint8_t)made->reason;
-    selection->wants = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION;
+    selection->wants = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_WITHOUT_COPIES;
     selection->notes[0] = notes_of(s);
     selection->notes[1] = s->amount;
     selection->notes[2] = dynsel_finish_ticks(copies + made->run_ns);

@@ -257,6 +257,13 @@ static void time_of_command_group_begins_with_its_first_command(void **state)
     /* four rows behind a gate */
     const cl_ulong third[][2] = {{t + 50 * US, t + 70 * US}, {t, t + 20 * US}};
     assert_int_equal(time_of_fill(&column, third, 2), 47 * US);
+    /* a copy and a fill again, of which the fill counts */
+    w.without_copies = true;
+    dynsel_host_accessor changed = {0};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&changed, buffer, DYNSEL_ACCESS_WRITE));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&changed));
+    const cl_ulong fourth[][2] = {{t + 50 * US, t + 70 * US}, {t, t + 20 * US}};
+    assert_int_equal(time_of_fill(&whole, fourth, 2), 20 * US);
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
     end();
 }

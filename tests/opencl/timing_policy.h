@@ -12,6 +12,7 @@
 typedef struct timing_policy {
     dynsel_policy policy; /* first: it is what the operations get */
     bool wants_times;
+    bool without_copies;
     uint32_t times;
     uint64_t time_ns; /* the last */
 } timing_policy;
@@ -20,10 +21,12 @@ static inline dynsel_status timing_policy_select(dynsel_policy *base, const dyns
                                                  dynsel_selection *selection)
 {
     (void)task;
+    const timing_policy *const timing = (const timing_policy *)base;
     selection->index = 0;
-    if (!((const timing_policy *)base)->wants_times) {
+    if (!timing->wants_times) {
         selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
     }
+    selection->wants |= timing->without_copies ? DYNSEL_TASK_WITHOUT_COPIES : 0;
     return DYNSEL_OK;
 }
 

@@ -292,14 +292,14 @@ static dynsel_status bring_now(dynsel_backend *backend, void *own, dynsel_memory
     return write_copy(entry, memory, &list, &done->opencl);
 }
 
-/* The time of timed work begins with its first transfer. */
+/* The time of timed work begins with its first transfer, unless it is wanted without. */
 static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            const dynsel_event *after, size_t after_count, dynsel_event *done)
 {
     const dynsel_status status =
         bring_now(backend, own, memory, contents, after, after_count, done);
     if (status == DYNSEL_OK && done->opencl != NULL) {
-        dynsel_opencl_note_first(own, done->opencl);
+        dynsel_opencl_note_transfer(own, done->opencl);
     }
     return status;
 }

@@ -22,6 +22,7 @@ typedef struct timed_start {
     cl_command_queue queue; /* NULL: its task function has asked for none yet */
     cl_event first;         /* its begin; NULL: that of the work's event */
     bool is_gate;           /* `first` ends where the work begins */
+    bool without_transfers; /* in its time */
 } timed_start;
 
 /* What is needed at the end, for each slot. */
@@ -119,10 +120,11 @@ void dynsel_opencl_mark_timed_begin(const dynsel_opencl_entry *entry)
     }
 }
 
-void dynsel_opencl_keep_first(const dynsel_opencl_entry *entry, cl_event event)
+void dynsel_opencl_keep_transfer(const dynsel_opencl_entry *entry, cl_event event)
 {
     timed_start *const start = start_on(entry);
-    if (start != NULL && start->first == NULL && clRetainEvent(event) == CL_SUCCESS) {
+    if (start != NULL && start->first == NULL && !start->without_transfers &&
+        clRetainEvent(event) == CL_SUCCESS) {
         start->first = event;
     }
 }
@@ -199,7 +201,9 @@ void dynsel_opencl_start_timed(dynsel_opencl_entry *entry, dynsel_work *work)
 {
     dynsel_thread *const thread = dynsel_this_thread();
     void *const before = thread->timed_start;
-    timed_start start = {.entry = entry, .depth = thread->task_depth + 1};
+    timed_start start = {.entry = entry,
+                         .depth = thread->task_depth + 1,
+                         .without_transfers = (work->wants & DYNSEL_TASK_WITHOUT_COPIES) != 0};
     record_of(work)->is_profiled = false;
     thread->timed_start = dynsel_opencl_has_profiles(entry) ? &start : NULL;
     dynsel_call_inline(work);

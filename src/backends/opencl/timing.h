@@ -40,9 +40,9 @@ static inline cl_command_queue dynsel_opencl_queue_now(const dynsel_opencl_entry
 }
 
 /* Of timed work: marks the begin before a first command that has no event, unless it is marked; or
- * keeps the event of the first of several. */
+ * keeps the event of a transfer, if that is the begin. */
 void dynsel_opencl_mark_timed_begin(const dynsel_opencl_entry *entry);
-void dynsel_opencl_keep_first(const dynsel_opencl_entry *entry, cl_event event);
+void dynsel_opencl_keep_transfer(const dynsel_opencl_entry *entry, cl_event event);
 
 /* The same for any work. */
 static inline void dynsel_opencl_mark_begin(const dynsel_opencl_entry *entry)
@@ -52,10 +52,10 @@ static inline void dynsel_opencl_mark_begin(const dynsel_opencl_entry *entry)
     }
 }
 
-static inline void dynsel_opencl_note_first(const dynsel_opencl_entry *entry, cl_event event)
+static inline void dynsel_opencl_note_transfer(const dynsel_opencl_entry *entry, cl_event event)
 {
     if (!DYNSEL_LIKELY(dynsel_this_thread()->timed_start == NULL)) {
-        dynsel_opencl_keep_first(entry, event);
+        dynsel_opencl_keep_transfer(entry, event);
     }
 }
 
