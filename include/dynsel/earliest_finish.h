@@ -23,7 +23,8 @@
  *   processors. That is of what a run takes more than the shortest run on its device so far, up to
  *   8 us of which count on GPUs: small kernels take 3 to 6 us there.
  * - Work that depends on work of another resource begins later there by the time until the library
- *   sees that end: as learned, and at least 25 us.
+ *   sees that end: as learned, and at least 25 us. So kinds that have not run where the work before
+ *   them runs are tried there, however short they are.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
  *   unless there are times on both sides.
  * - The time of copies is learned for each resource, from programs that wait for each piece, and
@@ -49,10 +50,10 @@
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
  *   least time on average, starts by the program included where these are longer than the runs, and
- *   until they take less than seven eighths of that elsewhere; kinds that have not run there are
- *   tried there, however short they are. Work that takes more than twice of
- *   what uses do there on average is followed by shorter work of other kinds, which stays there: so
- *   only the hand-over back counts against other resources for it.
+ *   until they take less than seven eighths of that elsewhere. It becomes that by a run that is
+ *   known there. Work that takes more than twice of what uses do there on average is followed by
+ *   shorter work of other kinds, which stays there: so only the hand-over back counts against other
+ *   resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
  *   often as they are updated. Where they wait for their turn there, a choice compares when each
  *   resource will be done with its queue and with all updates that are expected of the data there:

@@ -475,17 +475,9 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* The run of this work on a resource, known or guessed. */
-static uint64_t likely_run_ns(const dynsel_finish_sight *s, uint32_t index)
-{
-    const uint64_t known_ns = dynsel_sight_known_run_ns(s, index, true);
-    return known_ns != 0 ? known_ns
-                         : dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns,
-                                               s->task->data->work_items);
-}
-
 /* Learns what work that uses data takes on each resource, from some of it: where a submit takes
- * longer than the run, the program's time. */
+ * longer than the run, the program's time. A resource becomes the home of data by a run that is
+ * known there, not by a guess. */
 static void learn_usual_runs(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
@@ -496,15 +488,21 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
         dynsel_word *const usual = &policy->states[i].is.usual_ns;
         const uint32_t before = dynsel_word_load_relaxed(usual);
         uint32_t now = before;
+        uint64_t known_ns = 0;
         if (dynsel_sight_is_candidate(s, i)) {
-            const uint64_t turn_ns = dynsel_sight_turn_ns(s, i, likely_run_ns(s, i));
+            known_ns = dynsel_sight_known_run_ns(s, i, true);
+            const uint64_t likely_ns =
+                known_ns != 0 ? known_ns
+                              : dynsel_finish_guess(policy, i, s->fastest, s->fastest_ns,
+                                                    s->task->data->work_items);
+            const uint64_t turn_ns = dynsel_sight_turn_ns(s, i, likely_ns);
             const uint32_t its_ns = (uint32_t)dynsel_finish_lower(turn_ns, INT32_MAX);
             now = before == 0 ? its_ns : before - before / USUAL_WEIGHT + its_ns / USUAL_WEIGHT;
             dynsel_word_store_relaxed(usual, now != 0 ? now : 1);
         }
         /* one of equal resources stays the home */
         const uint32_t counts = i + 1 == home ? now - now / HOME_MARGIN : now;
-        if (now != 0 && counts < least_ns) {
+        if (now != 0 && counts < least_ns && (known_ns != 0 || i + 1 == home)) {
             least_ns = counts;
             least = i + 1;
         }

@@ -87,7 +87,8 @@ static uint64_t credit_ns(const dynsel_finish_sight *s)
 
 /* The cheapest resource without a time whose trial run the credit allows; what does not compile
  * comes first. A resource that never ran anything as short as the best run is out, and so is, for
- * large amounts, one that has not run small ones. */
+ * large amounts, one that has not run small ones; but not where the work before runs, which saves a
+ * hand-over. */
 uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);
@@ -101,8 +102,8 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
         const bool is_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
         const bool is_large =
             !small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2;
-        if ((is_short || is_large) && i != s->gathers) {
-            continue; /* where data are kept together, a hand-over costs more */
+        if ((is_short || is_large) && i != s->ready_on) {
+            continue;
         }
         const uint64_t guess_ns = guessed_run_ns(s, i);
         const uint64_t loss =
