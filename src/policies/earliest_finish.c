@@ -121,9 +121,7 @@ static int32_t speed_of_selected(dynsel_earliest_finish_policy *policy,
 static int64_t price_of(const dynsel_earliest_finish_policy *policy,
                         const dynsel_selection *selection, uint32_t samples, int64_t loss)
 {
-    const bool may_compile =
-        samples == 1 && dynsel_word_load_relaxed(&policy->states[selection->index].is.place) !=
-                            DYNSEL_FINISH_THREAD;
+    const bool may_compile = samples == 1 && !dynsel_finish_is_thread(policy, selection->index);
     const int64_t predicted = predicted_run(selection);
     const bool is_first =
         (selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL) == DYNSEL_FINISH_NOTE_FIRST_TRIAL;
@@ -345,7 +343,7 @@ DYNSEL_RARE static void learn_turnaround(dynsel_earliest_finish_policy *policy,
     const bool may_compile =
         kind == NULL ||
         (dynsel_word_load_relaxed(&kind->resources[selection->index].samples) == 0 &&
-         dynsel_word_load_relaxed(&resource->is.place) != DYNSEL_FINISH_THREAD);
+         !dynsel_finish_is_thread(policy, selection->index));
     if (may_compile || turnaround >= DYNSEL_FINISH_MOST_TICKS) {
         return;
     }

@@ -475,6 +475,21 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+/* What short uses of data take on a resource while others take place beside them: threads of the
+ * host share the data, so that all of them can be the home. */
+static uint32_t beside_others_ns(const dynsel_earliest_finish_policy *policy, uint32_t index,
+                                 uint32_t usual_ns)
+{
+    uint32_t threads = 0;
+    if (usual_ns >= DYNSEL_FINISH_HAND_OVER_NS || !dynsel_finish_is_thread(policy, index)) {
+        return usual_ns;
+    }
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        threads += dynsel_finish_is_thread(policy, i) ? 1 : 0;
+    }
+    return usual_ns / threads + 1;
+}
+
 /* Learns what work that uses data takes on each resource, from some of it: where a submit takes
  * longer than the run, the program's time. A resource becomes the home of data by a run that is
  * known there, not by a guess. */
@@ -501,7 +516,8 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
             dynsel_word_store_relaxed(usual, now != 0 ? now : 1);
         }
         /* one of equal resources stays the home */
-        const uint32_t counts = i + 1 == home ? now - now / HOME_MARGIN : now;
+        const uint32_t each = beside_others_ns(policy, i, now);
+        const uint32_t counts = i + 1 == home ? each - each / HOME_MARGIN : each;
         if (now != 0 && counts < least_ns && (known_ns != 0 || i + 1 == home)) {
             least_ns = counts;
             least = i + 1;

@@ -127,6 +127,12 @@ static inline uint32_t dynsel_finish_way_now(const dynsel_earliest_finish_policy
     return dynsel_finish_is_one_by_one(policy) ? 0 : dynsel_word_load_relaxed(&policy->way);
 }
 
+static inline bool dynsel_finish_is_thread(const dynsel_earliest_finish_policy *policy,
+                                           uint32_t index)
+{
+    return dynsel_word_load_relaxed(&policy->states[index].is.place) == DYNSEL_FINISH_THREAD;
+}
+
 /* Of the processors of the host, how many a resource keeps busy while it works; 0: none. */
 static inline uint32_t dynsel_finish_processors(const dynsel_finish_resource *resource,
                                                 uint32_t of_host)

@@ -289,6 +289,13 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
                : 0;
 }
 
+/* Whether a resource is where data are kept together: threads of the host share them. */
+static bool keeps_data(const dynsel_finish_sight *s, uint32_t index)
+{
+    return index == s->gathers || (dynsel_finish_is_thread(s->policy, index) &&
+                                   dynsel_finish_is_thread(s->policy, s->gathers));
+}
+
 /*
  * Other kinds of work use the data, too: so the further uses take what work with data usually takes
  * on a resource. Where this kind runs faster than where data are usually used, or is so long that
@@ -297,7 +304,7 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
 static uint64_t uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const dynsel_finish_resource *const states = s->policy->states;
-    const uint64_t apart_ns = s->gathers != DYNSEL_FINISH_NO_RESOURCE && s->gathers != index
+    const uint64_t apart_ns = s->gathers != DYNSEL_FINISH_NO_RESOURCE && !keeps_data(s, index)
                                   ? MOST_AHEAD * s->exchange_ns
                                   : 0;
     if (s->home == DYNSEL_FINISH_NO_RESOURCE) {

@@ -178,7 +178,7 @@ static inline uint64_t dynsel_sight_start_ns(const dynsel_finish_sight *s, uint3
 /* Whether a first run may take longer than others. */
 static inline bool dynsel_sight_compiles(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_word_load_relaxed(&s->policy->states[index].is.place) != DYNSEL_FINISH_THREAD;
+    return !dynsel_finish_is_thread(s->policy, index);
 }
 
 /* Whether the amounts of tasks say how long they take. */
