@@ -51,10 +51,11 @@
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
  *   least time on average, starts by the program included where these are longer than the runs, and
  *   until they take less than seven eighths of that elsewhere. It becomes that by a run that is
- *   known there. Threads of the host share data: all of them may use what stays on one, and uses
- *   that are shorter than a hand-over count there as if they had them in turn. Work that takes more
- *   than twice of what uses do there on average is followed by shorter work of other kinds, which
- *   stays there: so only the hand-over back counts against other resources for it.
+ *   known there. Threads of a host of more than two processors share data: all of them may use what
+ *   stays on one, and uses that are shorter than a hand-over count there as if they had them in
+ *   turn. Work that takes more than twice of what uses do there on average is followed by shorter
+ *   work of other kinds, which stays there: so only the hand-over back counts against other
+ *   resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
  *   often as they are updated. Where they wait for their turn there, a choice compares when each
  *   resource will be done with its queue and with all updates that are expected of the data there:

@@ -476,7 +476,7 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 /* What short uses of data take on a resource while others take place beside them: threads of the
- * host share the data, so that all of them can be the home. */
+ * host share the data, so that all of them can be the home; but the program needs a processor. */
 static uint32_t beside_others_ns(const dynsel_earliest_finish_policy *policy, uint32_t index,
                                  uint32_t usual_ns)
 {
@@ -487,7 +487,9 @@ static uint32_t beside_others_ns(const dynsel_earliest_finish_policy *policy, ui
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         threads += dynsel_finish_is_thread(policy, i) ? 1 : 0;
     }
-    return usual_ns / threads + 1;
+    const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
+    const uint32_t beside_program = of_host > 2 ? of_host - 1 : 1;
+    return usual_ns / (threads < beside_program ? threads : beside_program) + 1;
 }
 
 /* Learns what work that uses data takes on each resource, from some of it: where a submit takes

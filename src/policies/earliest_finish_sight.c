@@ -289,10 +289,11 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
                : 0;
 }
 
-/* Whether a resource is where data are kept together: threads of the host share them. */
+/* Whether a resource is where data are kept together: threads of the host share them, if there are
+ * processors for several beside the program. */
 static bool keeps_data(const dynsel_finish_sight *s, uint32_t index)
 {
-    return index == s->gathers || (dynsel_finish_is_thread(s->policy, index) &&
+    return index == s->gathers || (s->processors > 2 && dynsel_finish_is_thread(s->policy, index) &&
                                    dynsel_finish_is_thread(s->policy, s->gathers));
 }
 
