@@ -257,6 +257,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word processors;    /* of the host */
     dynsel_word host_share;    /* one of them, in 65536ths of all */
     dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
+    dynsel_word sharers;       /* threads that have a processor beside the program; at least 1 */
     dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
                                 returns */
     dynsel_word way;           /* of `ways`, how work is shared now */

@@ -25,7 +25,7 @@ typedef enum dynsel_execution_info {
                copies in that it enqueued; not of work that runs in its caller */
     DYNSEL_TASK_WITHOUT_COPIES =
         64 /**< no report, but how DYNSEL_TASK_TIME is wanted: without the copies of data to the
-              resource, where the backend can tell them apart (dynsel_backend_ops.times_runs_alone) */
+              resource, where the backend tells that (dynsel_backend_ops.times_runs_alone) */
 } dynsel_execution_info;
 
 /**

@@ -102,11 +102,11 @@
  *
  * The time of a command group is from the begin of its first command, or transfer, to the end of
  * its last; without transfers to the device where the policy wants that, as earliest_finish does,
- * which predicts them (DYNSEL_TASK_WITHOUT_COPIES). The time of a task function is from its call of dynsel_opencl_queue(), or from when the
- * device has done what was enqueued before, to the end of done->opencl; but if the device was idle,
- * and the command of done->opencl was enqueued at once and took most of the time, from the begin of
- * that, because the device waited for the host. A task function that uses a queue from an earlier
- * call is timed by callback.
+ * which predicts them (DYNSEL_TASK_WITHOUT_COPIES). The time of a task function is from its call of
+ * dynsel_opencl_queue(), or from when the device has done what was enqueued before, to the end of
+ * done->opencl; but if the device was idle, and the command of done->opencl was enqueued at once
+ * and took most of the time, from the begin of that, because the device waited for the host. A task
+ * function that uses a queue from an earlier call is timed by callback.
  *
  * Transfers. GPUs with memory of their own and NVIDIA's driver move pinned (page-locked) memory of
  * the host's several times as fast as other memory (on an H100 53 instead of 7 GB/s), and without

@@ -561,6 +561,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->processors.value = 1;
         policy->host_share.value = DYNSEL_FINISH_ALL_PROCESSORS;
         policy->feeds_devices.value = 0;
+        policy->sharers.value = 1;
         policy->way.value = 0;
         policy->tries_from.value = 0;
         policy->mostly.value = 0;

@@ -306,7 +306,7 @@ static bool has_learned(dynsel_finish_window *window, bool all_known)
     return learned >= (is_trying ? (uint32_t)MOST_LEARNING : (uint32_t)LEARNING);
 }
 
-static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
+DYNSEL_RARE static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
 {
     dynsel_finish_window *const window = &policy->window;
     const uint32_t way = dynsel_word_load_relaxed(&policy->way);

@@ -480,16 +480,9 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
 static uint32_t beside_others_ns(const dynsel_earliest_finish_policy *policy, uint32_t index,
                                  uint32_t usual_ns)
 {
-    uint32_t threads = 0;
-    if (usual_ns >= DYNSEL_FINISH_HAND_OVER_NS || !dynsel_finish_is_thread(policy, index)) {
-        return usual_ns;
-    }
-    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
-        threads += dynsel_finish_is_thread(policy, i) ? 1 : 0;
-    }
-    const uint32_t of_host = dynsel_word_load_relaxed(&policy->processors);
-    const uint32_t beside_program = of_host > 2 ? of_host - 1 : 1;
-    return usual_ns / (threads < beside_program ? threads : beside_program) + 1;
+    return usual_ns < DYNSEL_FINISH_HAND_OVER_NS && dynsel_finish_is_thread(policy, index)
+               ? usual_ns / dynsel_word_load_relaxed(&policy->sharers) + 1
+               : usual_ns;
 }
 
 /* Learns what work that uses data takes on each resource, from some of it: where a submit takes

@@ -293,7 +293,8 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
  * processors for several beside the program. */
 static bool keeps_data(const dynsel_finish_sight *s, uint32_t index)
 {
-    return index == s->gathers || (s->processors > 2 && dynsel_finish_is_thread(s->policy, index) &&
+    return index == s->gathers || (dynsel_word_load_relaxed(&s->policy->sharers) > 1 &&
+                                   dynsel_finish_is_thread(s->policy, index) &&
                                    dynsel_finish_is_thread(s->policy, s->gathers));
 }
 

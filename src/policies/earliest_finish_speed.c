@@ -151,6 +151,9 @@ DYNSEL_RARE static void note_processors(dynsel_earliest_finish_policy *policy, u
     dynsel_word_store_relaxed(&policy->processors, of_host);
     dynsel_word_store_relaxed(&policy->host_share, DYNSEL_FINISH_ALL_PROCESSORS / of_host);
     dynsel_word_store_relaxed(&policy->feeds_devices, feeds_devices);
+    const uint32_t beside_program = of_host > 2 ? of_host - 1 : 1;
+    dynsel_word_store_relaxed(&policy->sharers, (uint32_t)dynsel_finish_lower(
+                                                    threads != 0 ? threads : 1, beside_program));
 }
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)

@@ -59,8 +59,8 @@ static void add_stencil(uint32_t parts, uint32_t steps)
     }
 }
 
-/* One part, whose border takes less than a microsecond: what a hand-over takes decides. At 9 and 14
- * us the thread's runs seem shorter than they are: those of borders wait meanwhile on the device. */
+/* One part, whose border takes less than a microsecond: what a hand-over takes decides. At 9 and
+ * 14 us the thread's runs seem shorter than they are: borders wait meanwhile on the device. */
 static void border_is_tried_where_its_part_is(void **state)
 {
     static const struct {
