@@ -30,7 +30,7 @@ typedef struct dynsel_work {
     const dynsel_resource *where; /**< as the program gave it; passed to the task function */
     void *own;      /**< the backend's handle: that of the resource, or the result of `adapt` */
     uint32_t token; /**< for dynsel_complete(), where work goes on after `start`; else 0 */
-    uint8_t wants;  /**< dynsel_execution_info bits to report: measure only these */
+    uint8_t wants;  /**< dynsel_execution_info bits: what to report, and how; measure only these */
     bool began;     /**< set by a backend that wrote the actual start time into ready_ns */
 #if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     bool over; /**< set by `start`: the work has succeeded, although it left an event */
@@ -85,7 +85,8 @@ typedef struct dynsel_backend_ops {
 #endif
 
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    /** Where DYNSEL_TASK_WITHOUT_COPIES is wanted, the times that it reports are of runs alone.
+    /** Where DYNSEL_TASK_WITHOUT_COPIES is wanted, the times that it reports are of runs alone (on
+     * OpenCL devices if the device's clock tells them).
      * False: earliest_finish takes predicted copies out of them, where they are longer than a run.
      */
     bool times_runs_alone;

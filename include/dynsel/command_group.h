@@ -33,10 +33,11 @@
  * (Where it was started on the same device before the failure was known, it may have begun there,
  * or a driver fails it as well: submit it again.)
  *
- * Time: the time that policies learn for a command group includes its copies in. A later copy back,
- * because the host, the end of a buffer or work elsewhere needs the data, is reported to the policy
- * of the command group that wrote them last, if it requests DYNSEL_TASK_READBACK_TIME. Then the
- * copy checks each slot of CONFIG_DYNSEL_MAX_IN_FLIGHT, and reads the clock.
+ * Time: the time that policies learn for a command group includes its copies in, unless they want
+ * it without and the backend can tell (DYNSEL_TASK_WITHOUT_COPIES). A later copy back, because the
+ * host, the end of a buffer or work elsewhere needs the data, is reported to the policy of the
+ * command group that wrote them last, if it requests DYNSEL_TASK_READBACK_TIME. Then the copy
+ * checks each slot of CONFIG_DYNSEL_MAX_IN_FLIGHT, and reads the clock.
  *
  * Source: seed 001.
  */

@@ -24,7 +24,7 @@
  *   8 us of which count on GPUs: small kernels take 3 to 6 us there.
  * - Work that depends on work of another resource begins later there by the time until the library
  *   sees that end: as learned, and at least 25 us. So kinds that have not run where the work before
- *   them runs are tried there, however short they are.
+ *   them runs are tried there, however short or large they are.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
  *   unless there are times on both sides.
  * - The time of copies is learned for each resource, from programs that wait for each piece, and
@@ -50,12 +50,12 @@
  *   work stays where they are used. Where uses take on average less than half of a hand-over and a
  *   copy, and pieces read what others wrote, all data stay on one resource: where uses take the
  *   least time on average, starts by the program included where these are longer than the runs, and
- *   until they take less than seven eighths of that elsewhere. It becomes that by a run that is
- *   known there. Threads of a host of more than two processors share data: all of them may use what
- *   stays on one, and uses that are shorter than a hand-over count there as if they had them in
- *   turn. Work that takes more than twice of what uses do there on average is followed by shorter
- *   work of other kinds, which stays there: so only the hand-over back counts against other
- *   resources for it.
+ *   until they take less than seven eighths of that elsewhere. A resource becomes this home only by
+ *   a kind whose run there is known. Worker threads of a host of more than two processors share
+ *   data: all of them may use what stays on one, and uses of less than 25 us count there divided by
+ *   the number of threads that have a processor beside the program. Work that takes more than twice
+ *   of what uses do there on average is followed by shorter work of other kinds, which stays there:
+ *   so only the hand-over back counts against other resources for it.
  * - Data that work updates in place (reads and writes) keep the resource that has them busy as
  *   often as they are updated. Where they wait for their turn there, a choice compares when each
  *   resource will be done with its queue and with all updates that are expected of the data there:
@@ -250,7 +250,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word replacing;     /* lock: an entry is given to another kind */
     dynsel_word untracked;     /* work that found no entry */
     dynsel_word one_by_one;    /* how many submits in a row found no unfinished work, up to 255 */
-    dynsel_word data_home;     /* the resource with the least usual_ns, and 1; 0: none yet */
+    dynsel_word data_home;     /* where uses of data take the least time, and 1; 0: none yet */
     dynsel_word gathers;       /* 1: data that exchange results stay together there */
     dynsel_word submitted_at;  /* the last submit, in ticks */
     dynsel_word submitted_to;  /* its resource, and 1; 0: none yet */
@@ -258,6 +258,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word host_share;    /* one of them, in 65536ths of all */
     dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
     dynsel_word sharers;       /* threads that have a processor beside the program; at least 1 */
+    dynsel_word sharing[2];    /* a bit for each thread that shares data with others */
     dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
                                 returns */
     dynsel_word way;           /* of `ways`, how work is shared now */

@@ -24,8 +24,9 @@ typedef enum dynsel_execution_info {
         32, /**< nanoseconds that the start of the work took of the thread that started it, with the
                copies in that it enqueued; not of work that runs in its caller */
     DYNSEL_TASK_WITHOUT_COPIES =
-        64 /**< no report, but how DYNSEL_TASK_TIME is wanted: without the copies of data to the
-              resource, where the backend tells that (dynsel_backend_ops.times_runs_alone) */
+        64 /**< no report: in `wants` of a selection, never in `needs`, how DYNSEL_TASK_TIME is
+              wanted: without the copies of data to the resource. Backends that can do so set
+              times_runs_alone in dynsel_backend_ops; others ignore it. */
 } dynsel_execution_info;
 
 /**

@@ -101,12 +101,13 @@
  * are not used any more.
  *
  * The time of a command group is from the begin of its first command, or transfer, to the end of
- * its last; without transfers to the device where the policy wants that, as earliest_finish does,
- * which predicts them (DYNSEL_TASK_WITHOUT_COPIES). The time of a task function is from its call of
- * dynsel_opencl_queue(), or from when the device has done what was enqueued before, to the end of
- * done->opencl; but if the device was idle, and the command of done->opencl was enqueued at once
- * and took most of the time, from the begin of that, because the device waited for the host. A task
- * function that uses a queue from an earlier call is timed by callback.
+ * its last; measured by the device's own clock without transfers to the device where the policy
+ * wants that, as earliest_finish does, which predicts them (DYNSEL_TASK_WITHOUT_COPIES). The time
+ * of a task function is from its call of dynsel_opencl_queue(), or from when the device has done
+ * what was enqueued before, to the end of done->opencl; but if the device was idle, and the command
+ * of done->opencl was enqueued at once and took most of the time, from the begin of that, because
+ * the device waited for the host. A task function that uses a queue from an earlier call is timed
+ * by callback.
  *
  * Transfers. GPUs with memory of their own and NVIDIA's driver move pinned (page-locked) memory of
  * the host's several times as fast as other memory (on an H100 53 instead of 7 GB/s), and without
@@ -315,8 +316,8 @@ cl_device_id dynsel_opencl_device(const dynsel_resource *where);
  *     did not answer within 100 ms, or another thread is finding out; ask again),
  *     DYNSEL_E_OUT_OF_SERVICE and DYNSEL_E_UNSUPPORTED as from dynsel_opencl_queue(),
  *     DYNSEL_E_CONTEXT (in an interrupt).
- * May block: the first call for a device, for about 0.3 ms while it compares the clocks, and for
- *     up to 50 where they do not agree at first.
+ * May block: the first call for a device, for about 0.3 ms while it compares the clocks, for up to
+ *     40 where they do not agree at first, and for 100 ms where the device does not answer.
  * Context: any thread.
  * Cost: constant afterwards, no lock.
  */

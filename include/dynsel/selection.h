@@ -106,7 +106,8 @@ dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
 
 /**
  * Whether the policy requests `info` for this work. Programs that run work themselves call this
- * before they measure.
+ * before they measure. Where it is true of DYNSEL_TASK_WITHOUT_COPIES, the time is not to contain
+ * copies of data to the resource.
  *
  * Returns: false for NULL, for a consumed selection, and where the policy was deinitialized since.
  * Context: any.

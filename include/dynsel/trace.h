@@ -62,7 +62,7 @@ typedef enum dynsel_trace_event {
                                     index; words: 0 first_start_ns; 1 times_runs_alone */
 
     /** A choice. words: 0 the kind; 1 the dynsel_reason, and from bit 8 on what the policy wants to
-     * hear, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */
+     * hear, and how, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */
     DYNSEL_TRACE_CHOICE = 16,
     /** What the policy saw before it chose. words: 0, 1 its clock in ns; 2 the resources that could
      * be chosen, a bit each (of the first 32); 3 how often the data are expected to be used. */

@@ -25,6 +25,7 @@ from .trees import at
 
 OPTIMIZED = ("-O2", "-Os")
 # A loop of the measured work takes up to twice as long where it crosses cache lines, which otherwise depends on all code before it.
+# bench/peers compiles the same work with the same.
 ALIGNED = ("-falign-functions=64", "-falign-loops=64")
 CALL_GRAPH = "-fcallgraph-info=su"
 

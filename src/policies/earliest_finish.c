@@ -194,12 +194,15 @@ static uint64_t without_copies(dynsel_earliest_finish_policy *policy,
     return time_ns / 2 + 1;
 }
 
-/* Corrects the queue's end by what a run took more or less than predicted, for the runs that it
- * stands for. */
+/* Corrects the queue's end by what a run took more or less than predicted, with its copies if the
+ * time contains them, for the runs that it stands for. */
 static void correct_queue(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
                           uint64_t time_ns)
 {
-    const int64_t error = (int64_t)dynsel_finish_ticks(time_ns) - (int64_t)selection->notes[2];
+    const int64_t predicted = times_runs_alone(policy, selection->index)
+                                  ? predicted_run(selection)
+                                  : (int64_t)selection->notes[2];
+    const int64_t error = (int64_t)dynsel_finish_ticks(time_ns) - predicted;
     const int64_t all = error * (int64_t)dynsel_finish_stands_for(selection);
     const int64_t most = DYNSEL_FINISH_MOST_TICKS / 4;
     const int64_t within = all > most ? most : all < -most ? -most : all;
@@ -507,10 +510,22 @@ static dynsel_status add_resource(dynsel_policy *base, uint32_t index)
     return DYNSEL_OK;
 }
 
-static void resource_came_or_went(dynsel_policy *base, uint32_t index)
+DYNSEL_RARE static void resource_added(dynsel_policy *base, uint32_t index)
 {
     (void)index;
     dynsel_finish_forget_ways((dynsel_earliest_finish_policy *)base);
+}
+
+/* It uses no processor of the host any more, and is no home of data. */
+DYNSEL_RARE static void resource_removed(dynsel_policy *base, uint32_t index)
+{
+    dynsel_earliest_finish_policy *policy = (dynsel_earliest_finish_policy *)base;
+    dynsel_word_store_relaxed(&policy->states[index].is.processors, 0);
+    dynsel_finish_count_processors(policy, dynsel_policy_count(base));
+    if (dynsel_word_load_relaxed(&policy->data_home) == index + 1) {
+        dynsel_word_store_relaxed(&policy->data_home, 0);
+    }
+    dynsel_finish_forget_ways(policy);
 }
 #endif
 
@@ -532,8 +547,8 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finis
                                       .report = report,
 #if CONFIG_DYNSEL_RESOURCE_SETS
                                       .add_resource = add_resource,
-                                      .resource_added = resource_came_or_went,
-                                      .resource_removed = resource_came_or_went,
+                                      .resource_added = resource_added,
+                                      .resource_removed = resource_removed,
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
                                       .is_settled = is_settled,
@@ -572,6 +587,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);
         (void)__builtin_memset(policy->blocking, 0, sizeof policy->blocking);
+        (void)__builtin_memset(policy->sharing, 0, sizeof policy->sharing);
         for (uint32_t i = 0; i < policy->policy.count; i++) {
             dynsel_finish_assume(policy, i);
         }

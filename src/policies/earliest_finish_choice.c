@@ -475,19 +475,19 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* What short uses of data take on a resource while others take place beside them: threads of the
- * host share the data, so that all of them can be the home; but the program needs a processor. */
+/* What a short use of data takes where others take place beside it: threads share the data. */
 static uint32_t beside_others_ns(const dynsel_earliest_finish_policy *policy, uint32_t index,
                                  uint32_t usual_ns)
 {
-    return usual_ns < DYNSEL_FINISH_HAND_OVER_NS && dynsel_finish_is_thread(policy, index)
-               ? usual_ns / dynsel_word_load_relaxed(&policy->sharers) + 1
+    return usual_ns < DYNSEL_FINISH_HAND_OVER_NS &&
+                   dynsel_finish_is_in(dynsel_finish_sharing(policy), index)
+               ? usual_ns / dynsel_word_load_relaxed(&policy->sharers)
                : usual_ns;
 }
 
 /* Learns what work that uses data takes on each resource, from some of it: where a submit takes
- * longer than the run, the program's time. A resource becomes the home of data by a run that is
- * known there, not by a guess. */
+ * longer than the run, the program's time. A resource becomes the home of data by a kind whose run
+ * there is known, whatever is guessed of others. */
 static void learn_usual_runs(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
@@ -511,10 +511,10 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
             dynsel_word_store_relaxed(usual, now != 0 ? now : 1);
         }
         /* one of equal resources stays the home */
-        const uint32_t each = beside_others_ns(policy, i, now);
-        const uint32_t counts = i + 1 == home ? each - each / HOME_MARGIN : each;
-        if (now != 0 && counts < least_ns && (known_ns != 0 || i + 1 == home)) {
-            least_ns = counts;
+        const uint32_t beside_ns = beside_others_ns(policy, i, now);
+        const uint32_t counted_ns = i + 1 == home ? beside_ns - beside_ns / HOME_MARGIN : beside_ns;
+        if (now != 0 && counted_ns < least_ns && (known_ns != 0 || i + 1 == home)) {
+            least_ns = counted_ns;
             least = i + 1;
         }
     }

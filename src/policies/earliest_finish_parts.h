@@ -77,14 +77,25 @@ static inline bool dynsel_finish_is_in(dynsel_finish_set set, uint32_t index)
     return (set >> index & 1u) != 0;
 }
 
+static inline dynsel_finish_set dynsel_finish_set_of(const dynsel_word *words)
+{
+    dynsel_finish_set set = dynsel_word_load_relaxed(&words[0]);
+    if (CONFIG_DYNSEL_MAX_RESOURCES > 32) {
+        set |= (dynsel_finish_set)dynsel_word_load_relaxed(&words[1]) << 32;
+    }
+    return set;
+}
+
 /* The resources whose work is complete when the submit returns. */
 static inline dynsel_finish_set dynsel_finish_blocking(const dynsel_earliest_finish_policy *policy)
 {
-    dynsel_finish_set set = dynsel_word_load_relaxed(&policy->blocking[0]);
-    if (CONFIG_DYNSEL_MAX_RESOURCES > 32) {
-        set |= (dynsel_finish_set)dynsel_word_load_relaxed(&policy->blocking[1]) << 32;
-    }
-    return set;
+    return dynsel_finish_set_of(policy->blocking);
+}
+
+/* The threads of this host beside the program's own, if there are several: they share data. */
+static inline dynsel_finish_set dynsel_finish_sharing(const dynsel_earliest_finish_policy *policy)
+{
+    return dynsel_finish_set_of(policy->sharing);
 }
 
 /* What a resource computes on. */
@@ -311,6 +322,10 @@ static inline uint64_t dynsel_finish_shortest_ns(const dynsel_finish_resource *r
 
 /* What is assumed of the resources when the policy is initialized. */
 DYNSEL_RARE void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index);
+
+/* Learns from the first resources how many processors the host has, and who uses them. */
+DYNSEL_RARE void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy,
+                                                uint32_t count);
 
 /* How long work of which nothing is known may take on a resource, compared with others: long work,
  * because that costs most; where it varies with the kind of work, the worst counts. In 256ths of a

@@ -289,13 +289,12 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
                : 0;
 }
 
-/* Whether a resource is where data are kept together: threads of the host share them, if there are
- * processors for several beside the program. */
+/* Whether a resource is where data are kept together, or a thread that shares them. */
 static bool keeps_data(const dynsel_finish_sight *s, uint32_t index)
 {
-    return index == s->gathers || (dynsel_word_load_relaxed(&s->policy->sharers) > 1 &&
-                                   dynsel_finish_is_thread(s->policy, index) &&
-                                   dynsel_finish_is_thread(s->policy, s->gathers));
+    const dynsel_finish_set sharing = dynsel_finish_sharing(s->policy);
+    return index == s->gathers ||
+           (dynsel_finish_is_in(sharing, index) && dynsel_finish_is_in(sharing, s->gathers));
 }
 
 /*

@@ -124,36 +124,49 @@ static uint32_t assumed_slowness(dynsel_device_class class_of_device, uint32_t p
                : slownesses[class_of_device];
 }
 
-/* A device of one processor, such as PoCL's basic, says nothing of the host: then there is one for
- * the program beside those of the threads. */
-DYNSEL_RARE static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t index)
+static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t index)
 {
     const uint32_t place = dynsel_word_load_relaxed(&policy->states[index].is.place);
     const uint32_t known = dynsel_processors_of(&policy->policy, index);
     const bool is_here = known != DYNSEL_PROCESSORS_ELSEWHERE;
     uint32_t units = is_here && place == DYNSEL_FINISH_THREAD ? 1 : 0;
-    uint32_t threads = 0;
-    uint32_t most = 0;
-    bool feeds_devices = false;
     if (is_here && place == DYNSEL_FINISH_PROCESSORS) {
         units = known == 0 || known > DYNSEL_FINISH_MOST_PROCESSORS ? DYNSEL_FINISH_MOST_PROCESSORS
                                                                     : known;
     }
     dynsel_word_store_relaxed(&policy->states[index].is.processors, units);
-    for (uint32_t i = 0; i <= index; i++) {
+}
+
+/* A device of one processor, such as PoCL's basic, says nothing of the host: then there is one for
+ * the program beside those of the threads. */
+void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint32_t count)
+{
+    uint32_t threads = 0;
+    dynsel_finish_set sharing = 0;
+    uint32_t sharers = 0;
+    uint32_t most = 0;
+    bool feeds_devices = false;
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t its = dynsel_word_load_relaxed(&policy->states[i].is.processors);
-        const bool is_thread = is_at(&policy->states[i], DYNSEL_FINISH_THREAD);
+        const bool is_thread = dynsel_finish_is_thread(policy, i);
         threads += is_thread ? its : 0;
+        if (is_thread && its != 0 && !dynsel_finish_is_in(dynsel_finish_blocking(policy), i)) {
+            sharing |= (dynsel_finish_set)1 << i;
+            sharers++;
+        }
         feeds_devices = feeds_devices || is_at(&policy->states[i], DYNSEL_FINISH_APART);
         most = !is_thread && its > most && its != DYNSEL_FINISH_MOST_PROCESSORS ? its : most;
     }
     const uint32_t of_host = most > 1 ? most : threads + 1;
+    const uint32_t beside_program = of_host > 2 ? of_host - 1 : 1;
     dynsel_word_store_relaxed(&policy->processors, of_host);
     dynsel_word_store_relaxed(&policy->host_share, DYNSEL_FINISH_ALL_PROCESSORS / of_host);
     dynsel_word_store_relaxed(&policy->feeds_devices, feeds_devices);
-    const uint32_t beside_program = of_host > 2 ? of_host - 1 : 1;
-    dynsel_word_store_relaxed(&policy->sharers, (uint32_t)dynsel_finish_lower(
-                                                    threads != 0 ? threads : 1, beside_program));
+    sharers = sharers < beside_program ? sharers : beside_program;
+    sharing = sharers > 1 ? sharing : 0;
+    dynsel_word_store_relaxed(&policy->sharers, sharers != 0 ? sharers : 1);
+    dynsel_word_store_relaxed(&policy->sharing[0], (uint32_t)sharing);
+    dynsel_word_store_relaxed(&policy->sharing[1], (uint32_t)(sharing >> 32));
 }
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
@@ -163,6 +176,11 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
     const dynsel_device_class is = dynsel_device_class_of(&policy->policy, index);
     dynsel_word_store_relaxed(&resource->is.place, place_of(is));
     note_processors(policy, index);
+    if (blocks_caller(backend)) { /* one thread at a time adds resources */
+        dynsel_word *const blocking = &policy->blocking[index / 32];
+        dynsel_word_store_relaxed(blocking, dynsel_word_load_relaxed(blocking) | 1u << index % 32);
+    }
+    dynsel_finish_count_processors(policy, index + 1);
     for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
         dynsel_word_store_relaxed(
             &policy->speeds[index][k].slowness,
@@ -172,10 +190,6 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)
     dynsel_word_store_relaxed(&policy->first_starts[index], first_start_ns(backend));
     dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
     dynsel_word_store_relaxed(&resource->is.submit, FIRST_SUBMIT);
-    if (blocks_caller(backend)) { /* one thread at a time adds resources */
-        dynsel_word *const blocking = &policy->blocking[index / 32];
-        dynsel_word_store_relaxed(blocking, dynsel_word_load_relaxed(blocking) | 1u << index % 32);
-    }
 }
 
 static uint32_t scale_of(uint64_t time_ns)

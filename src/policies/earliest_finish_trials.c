@@ -99,10 +99,10 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
         if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
             continue;
         }
-        const bool is_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
-        const bool is_large =
+        const bool is_too_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
+        const bool is_too_large =
             !small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2;
-        if ((is_short || is_large) && i != s->ready_on) {
+        if ((is_too_short || is_too_large) && i != s->ready_on) {
             continue;
         }
         const uint64_t guess_ns = guessed_run_ns(s, i);

@@ -69,10 +69,40 @@ static void data_move_to_resource_that_needs_clearly_less_time(void **state)
     assert_int_equal(THERE, home_if_work_takes(RUN_NS / 2));
 }
 
+/* Which resources share data, and how many of them have a processor beside the program. */
+static void assert_sharing(const uint32_t *classes, uint32_t count, uint32_t processors,
+                           uint32_t set, uint32_t sharers)
+{
+    w = (world){.count = count, .in_flight = 1};
+    for (uint32_t i = 0; i < count; i++) {
+        w.devices[i] = (world_device){.what = classes[i], .processors = processors};
+    }
+    world_begin(-1);
+    world_open();
+    assert_int_equal(set, finisher.sharing[0].value);
+    assert_int_equal(sharers, finisher.sharers.value);
+    world_close();
+}
+
+static void worker_threads_share_data(void **state)
+{
+    static const uint32_t gpu[] = {WORLD_GPU, WORLD_THREAD, WORLD_THREAD, WORLD_THREAD};
+    static const uint32_t processors[] = {WORLD_PROCESSORS, WORLD_THREAD, WORLD_THREAD};
+    static const uint32_t caller[] = {WORLD_CALLER, WORLD_THREAD, WORLD_GPU};
+    (void)state;
+    assert_sharing(gpu, 4, 0, 7u << 1, 3);
+    assert_sharing(gpu, 2, 0, 0, 1); /* one thread */
+    assert_sharing(processors, 3, 16, 3u << 1, 2);
+    assert_sharing(processors, 3, 3, 3u << 1, 2);
+    assert_sharing(processors, 3, 2, 0, 1); /* the program needs one of them */
+    assert_sharing(caller, 3, 0, 0, 1);     /* the caller is the program */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_move_to_resource_that_needs_clearly_less_time),
+        cmocka_unit_test(worker_threads_share_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,31 @@ static void added_device_begins_as_the_first_ones(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&from_the_start.policy));
 }
 
+/* A thread that was removed shares no data any more, and is not where they stay. */
+static void removed_thread_shares_no_data(void **state)
+{
+    (void)state;
+    dynsel_earliest_finish_policy *const finisher = &any.earliest_finish;
+    for (unsigned i = 0; i < DEVICES; i++) {
+        devices[i].kind = DYNSEL_SIMULATED_THREAD;
+        devices[i].aspects = DYNSEL_ASPECT_BIT(host);
+    }
+    dynsel_resource resources[DEVICES] = {at(SLOW), at(OTHER), at(FAST)};
+    const dynsel_options options = {.resources = resources, .count = DEVICES, .may_change = true};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(finisher, &options));
+    assert_int_equal(7, finisher->sharing[0].value);
+    assert_int_equal(3, finisher->sharers.value);
+    finisher->data_home.value = OTHER + 1;
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, SLOW, 0));
+    assert_int_equal(6, finisher->sharing[0].value);
+    assert_int_equal(2, finisher->sharers.value);
+    assert_int_equal(OTHER + 1, finisher->data_home.value);
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, OTHER, 0));
+    assert_int_equal(0, finisher->sharing[0].value);
+    assert_int_equal(1, finisher->sharers.value);
+    assert_int_equal(0, finisher->data_home.value);
+}
+
 #if CONFIG_DYNSEL_LEARNED_TABLES
 /* A table has devices that were removed, and tells of one that is added later. */
 static void learned_table_serves_devices_that_come_later(void **state)
@@ -203,6 +228,7 @@ int main(void)
         TEST(earliest_finish_follows),
         TEST(earliest_finish_follows_with_many_in_flight),
         TEST(added_device_begins_as_the_first_ones),
+        TEST(removed_thread_shares_no_data),
 #if CONFIG_DYNSEL_LEARNED_TABLES
         TEST(learned_table_serves_devices_that_come_later),
 #endif

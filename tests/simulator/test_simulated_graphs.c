@@ -102,7 +102,6 @@ static const dynsel_backend_ops *let_devices_compile(void)
     const dynsel_backend_ops *const before = backend->ops;
     compiling = *before;
     compiling.first_start_ns = 2000000;
-    compiling.times_runs_alone = true;
     backend->ops = &compiling;
     return before;
 }
@@ -113,7 +112,7 @@ static void let_devices_not_compile(const dynsel_backend_ops *before)
 }
 
 /* The processors would take the least for all of it, if what is guessed of them were true; but a
- * kernel is compiled there first, so nothing is tried for long. */
+ * kernel is compiled there first, so that for a long time nothing is tried there. */
 static void data_stay_where_runs_are_known(void **state)
 {
     (void)set_up(state);

@@ -149,7 +149,7 @@ static const dynsel_backend_ops ops = {
     .reports = DYNSEL_OPENCL_REPORTS,
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     .times_runs_alone = true,
-    .first_start_ns = 2000000, /* PoCL from its cache; 20 to 1000 ms where a driver compiles */
+    .first_start_ns = 2000000, /* less where a kernel is built, 20 to 1000 ms where it is not */
 #endif
     .timing_ns = 14000, /* NVIDIA's H100, in a stream of kernels of 6 us; PoCL 2000 */
     .outlives_submit = true,

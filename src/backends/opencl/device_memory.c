@@ -292,7 +292,8 @@ static dynsel_status bring_now(dynsel_backend *backend, void *own, dynsel_memory
     return write_copy(entry, memory, &list, &done->opencl);
 }
 
-/* The time of timed work begins with its first transfer, unless it is wanted without. */
+/* The time of timed work begins with its first transfer or reservation, unless it is wanted without
+ * them. */
 static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            const dynsel_event *after, size_t after_count, dynsel_event *done)
 {

@@ -7,11 +7,10 @@
 #include "port/pause.h"
 
 enum {
-    ANSWER_NS = 100000000, /* then the device is busy, or hangs */
-    FIRST_INTERVAL_NS =
-        100000, /* between two marks of both clocks; further tries up to the last, */
-    LAST_INTERVAL_NS = 32000000, /* because the host may be busy, */
-    LONGER = 4,                  /* are each so many times as long */
+    ANSWER_NS = 100000000,       /* then the device is busy, or hangs */
+    FIRST_INTERVAL_NS = 100000,  /* between two marks of both clocks */
+    MOST_INTERVAL_NS = 32000000, /* no interval is longer */
+    LONGER = 4,                  /* further ones are so many times as long: the host may be busy */
     TOLERANCE = 8,               /* the clocks may differ by one part in this many */
     MOST_FAILURES = 8,           /* in a row, before profiles are not used any more */
     LATE_COUNTS = 3              /* an answer that does not come counts as so many failures */
@@ -117,7 +116,7 @@ static void let_pass(uint64_t ns)
 /* Whether the device's clock goes like the host's, as seen from two marks. */
 static dynsel_status compare_clocks(dynsel_opencl_entry *entry)
 {
-    for (uint64_t ns = FIRST_INTERVAL_NS; ns <= LAST_INTERVAL_NS; ns *= LONGER) {
+    for (uint64_t ns = FIRST_INTERVAL_NS; ns <= MOST_INTERVAL_NS; ns *= LONGER) {
         mark first = {.host_ns = 0};
         mark second = {.host_ns = 0};
         dynsel_status status = set_mark(entry, &first);

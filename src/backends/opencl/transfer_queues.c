@@ -60,7 +60,7 @@ static bool moves_beside(dynsel_opencl_entry *entry, const dynsel_memory *memory
            DYNSEL_OPENCL_TRANSFERS_BESIDE;
 }
 
-/* The time of timed work includes its transfers, so they are on its queue. */
+/* The time of timed work may include its transfers, so they are on its queue. */
 cl_command_queue dynsel_opencl_queue_in(dynsel_opencl_entry *entry, const dynsel_memory *memory)
 {
     return dynsel_this_thread()->timed_start == NULL && moves_beside(entry, memory, LARGE_IN)
