@@ -234,6 +234,21 @@ static inline void add(uint32_t number, uint32_t written, uint32_t read, uint32_
     }
 }
 
+/* Kind 0 computes a part from its old state and a neighbour's border, kind 1 a part's border. */
+static inline void add_parts_with_borders(uint32_t parts, uint32_t steps)
+{
+    for (uint32_t step = 0; step < steps; step++) {
+        const uint32_t from = step % 2 * parts;
+        const uint32_t to = parts - from;
+        for (uint32_t i = 0; i < parts; i++) {
+            add(0, to + i, from + i, 2 * parts + (i + 1) % parts);
+        }
+        for (uint32_t i = 0; i < parts; i++) {
+            add(1, 2 * parts + i, to + i, to + i);
+        }
+    }
+}
+
 static uint32_t tile(uint32_t row, uint32_t column)
 {
     return row * (row + 1) / 2 + column;

@@ -66,21 +66,6 @@ static void stencil_stays_on_gpu(void **state)
     assert_true(of.later >= 0.95);
 }
 
-/* Kind 0 computes a part from its old state and a neighbour's border, kind 1 a part's border. */
-static void add_parts_with_borders(uint32_t parts, uint32_t steps)
-{
-    for (uint32_t step = 0; step < steps; step++) {
-        const uint32_t from = step % 2 * parts;
-        const uint32_t to = parts - from;
-        for (uint32_t i = 0; i < parts; i++) {
-            add(0, to + i, from + i, 2 * parts + (i + 1) % parts);
-        }
-        for (uint32_t i = 0; i < parts; i++) {
-            add(1, 2 * parts + i, to + i, to + i);
-        }
-    }
-}
-
 /* Borders take less time on a thread, but what comes next is on the GPU. */
 static void borders_stay_where_stencil_is(void **state)
 {

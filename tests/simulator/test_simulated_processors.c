@@ -44,21 +44,6 @@ static void add_products(uint32_t tiles)
     }
 }
 
-/* Parts that need the borders of their neighbours. */
-static void add_stencil(uint32_t parts, uint32_t steps)
-{
-    for (uint32_t step = 0; step < steps; step++) {
-        const uint32_t from = step % 2 * parts;
-        const uint32_t to = parts - from;
-        for (uint32_t i = 0; i < parts; i++) {
-            add(0, to + i, from + i, 2 * parts + (i + 1) % parts);
-        }
-        for (uint32_t i = 0; i < parts; i++) {
-            add(1, 2 * parts + i, to + i, to + i);
-        }
-    }
-}
-
 /* One part, whose border takes less than a microsecond: what a hand-over takes decides. At 9 and
  * 14 us the thread's runs seem shorter than they are: borders wait meanwhile on the device. */
 static void border_is_tried_where_its_part_is(void **state)
@@ -77,7 +62,7 @@ static void border_is_tried_where_its_part_is(void **state)
         set_up(2, 1);
         graph.kinds[0] = (kind){16384, {0, all[i].device_us, all[i].thread_us}};
         graph.kinds[1] = (kind){128, {0, 0, 0}};
-        add_stencil(1, 17);
+        add_parts_with_borders(1, 17);
         expect(name, 0.7, all[i].later);
     }
 }
@@ -110,7 +95,7 @@ static void stencil_on_two_processors(void **state)
         set_up(2, 1);
         graph.kinds[0] = (kind){65536, {0, 70, threads_us[i]}};
         graph.kinds[1] = (kind){1024, {0, 8, 2}};
-        add_stencil(8, 20);
+        add_parts_with_borders(8, 20);
         expect("stencil", 0.95, 0.98);
     }
 }
