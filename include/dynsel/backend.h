@@ -85,8 +85,7 @@ typedef struct dynsel_backend_ops {
 #endif
 
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    /** Where DYNSEL_TASK_WITHOUT_COPIES is wanted, the times that it reports are of runs alone (on
-     * OpenCL devices if the device's clock tells them).
+    /** Where DYNSEL_TASK_WITHOUT_COPIES is wanted, the times that it reports are of runs alone.
      * False: earliest_finish takes predicted copies out of them, where they are longer than a run.
      */
     bool times_runs_alone;
