@@ -32,6 +32,18 @@ static int set_up(void **state)
     return 0;
 }
 
+static const dynsel_backend_ops *ops_before; /* of devices; NULL: as they are */
+
+static int tear_down(void **state)
+{
+    (void)state;
+    if (ops_before != NULL) {
+        dynsel_simulated_resource(&machine.devices[GPU]).backend->ops = ops_before;
+        ops_before = NULL;
+    }
+    return 0;
+}
+
 /* One step of a factorization is slow on a GPU, because little of it can be done at once. */
 static void factorization_uses_thread_for_what_is_slow_on_gpu(void **state)
 {
@@ -79,38 +91,30 @@ static void borders_stay_where_stencil_is(void **state)
     assert_true(of.later >= 0.95);
 }
 
-/* A first start takes 2 ms on devices, as OpenCL says; returns what they said before. */
-static const dynsel_backend_ops *let_devices_compile(void)
+/* A first start takes 2 ms on devices, as OpenCL says, until the end of the test. */
+static void let_devices_compile(void)
 {
     static dynsel_backend_ops compiling;
     dynsel_backend *const backend = dynsel_simulated_resource(&machine.devices[GPU]).backend;
-    const dynsel_backend_ops *const before = backend->ops;
-    compiling = *before;
+    ops_before = backend->ops;
+    compiling = *backend->ops;
     compiling.first_start_ns = 2000000;
     backend->ops = &compiling;
-    return before;
-}
-
-static void let_devices_not_compile(const dynsel_backend_ops *before)
-{
-    dynsel_simulated_resource(&machine.devices[GPU]).backend->ops = before;
 }
 
 /* The processors would take the least for all of it, if what is guessed of them were true; but a
  * kernel is compiled there first, so that for a long time nothing is tried there. */
 static void data_stay_where_runs_are_known(void **state)
 {
-    (void)set_up(state);
+    (void)state;
     (void)memset(&graph, 0, sizeof graph);
-    const dynsel_backend_ops *const before = let_devices_compile();
+    let_devices_compile();
     machine.devices[GPU].submit_ns = 15000;
     machine.devices[GPU].latency_ns = 60000;
     graph.kinds[0] = (kind){65536, {7, 60, 157}};
     graph.kinds[1] = (kind){1024, {6, 8, 1}};
     add_parts_with_borders(3, 30);
     const shares of = compare("home");
-    let_devices_not_compile(before);
-    (void)set_up(state);
     assert_true(of.first >= 0.9);
     assert_true(of.later >= 0.97);
 }
@@ -118,8 +122,8 @@ static void data_stay_where_runs_are_known(void **state)
 /* Short steps: the GPU alone is as fast as one thread, and four threads share the data. */
 static void threads_share_short_factorization(void **state)
 {
-    (void)set_up(state);
-    const dynsel_backend_ops *const before = let_devices_compile();
+    (void)state;
+    let_devices_compile();
     machine.devices[GPU].submit_ns = 9000;
     machine.devices[GPU].latency_ns = 60000;
     for (uint32_t i = 0; i < 3; i++) {
@@ -132,8 +136,6 @@ static void threads_share_short_factorization(void **state)
     graph.kinds[3] = (kind){1024, {6, 15, 12}};
     add_factorization(13);
     const shares of = compare("short steps");
-    let_devices_not_compile(before);
-    (void)set_up(state);
     assert_true(of.first >= 2.5);
     assert_true(of.later >= 2.6);
 }
@@ -256,20 +258,22 @@ static void random_graphs_are_faster_than_best_device(void **state)
     assert_true(mean.later >= 1.1);
 }
 
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factorization_uses_thread_for_what_is_slow_on_gpu),
-        cmocka_unit_test(stencil_stays_on_gpu),
-        cmocka_unit_test(borders_stay_where_stencil_is),
-        cmocka_unit_test(data_stay_where_runs_are_known),
-        cmocka_unit_test(threads_share_short_factorization),
-        cmocka_unit_test(short_work_goes_where_program_is_faster),
-        cmocka_unit_test(parts_of_short_updates_are_shared),
-        cmocka_unit_test(thread_is_tried_for_short_updates),
-        cmocka_unit_test(updates_of_parts_stay_where_data_are),
-        cmocka_unit_test(single_pieces_tell_how_long_copies_take),
-        cmocka_unit_test(random_graphs_are_faster_than_best_device),
+        TEST(factorization_uses_thread_for_what_is_slow_on_gpu),
+        TEST(stencil_stays_on_gpu),
+        TEST(borders_stay_where_stencil_is),
+        TEST(data_stay_where_runs_are_known),
+        TEST(threads_share_short_factorization),
+        TEST(short_work_goes_where_program_is_faster),
+        TEST(parts_of_short_updates_are_shared),
+        TEST(thread_is_tried_for_short_updates),
+        TEST(updates_of_parts_stay_where_data_are),
+        TEST(single_pieces_tell_how_long_copies_take),
+        TEST(random_graphs_are_faster_than_best_device),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
