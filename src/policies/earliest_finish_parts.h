@@ -138,10 +138,16 @@ static inline uint32_t dynsel_finish_way_now(const dynsel_earliest_finish_policy
     return dynsel_finish_is_one_by_one(policy) ? 0 : dynsel_word_load_relaxed(&policy->way);
 }
 
+static inline bool dynsel_finish_is_at(const dynsel_finish_resource *resource,
+                                       dynsel_finish_place place)
+{
+    return dynsel_word_load_relaxed(&resource->is.place) == place;
+}
+
 static inline bool dynsel_finish_is_thread(const dynsel_earliest_finish_policy *policy,
                                            uint32_t index)
 {
-    return dynsel_word_load_relaxed(&policy->states[index].is.place) == DYNSEL_FINISH_THREAD;
+    return dynsel_finish_is_at(&policy->states[index], DYNSEL_FINISH_THREAD);
 }
 
 /* Of the processors of the host, how many a resource keeps busy while it works; 0: none. */

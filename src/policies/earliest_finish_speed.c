@@ -79,11 +79,6 @@ static dynsel_finish_place place_of(dynsel_device_class class_of_device)
     }
 }
 
-static bool is_at(const dynsel_finish_resource *resource, dynsel_finish_place place)
-{
-    return dynsel_word_load_relaxed(&resource->is.place) == place;
-}
-
 static uint32_t first_start_ns(const dynsel_backend *backend)
 {
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
@@ -154,7 +149,8 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
             sharing |= (dynsel_finish_set)1 << i;
             sharers++;
         }
-        feeds_devices = feeds_devices || is_at(&policy->states[i], DYNSEL_FINISH_APART);
+        feeds_devices =
+            feeds_devices || dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_APART);
         most = !is_thread && its > most && its != DYNSEL_FINISH_MOST_PROCESSORS ? its : most;
     }
     const uint32_t of_host = most > 1 ? most : threads + 1;
@@ -223,14 +219,14 @@ static uint64_t net_of(const dynsel_finish_resource *resource, uint64_t time_ns)
 static int32_t most_slowness(const dynsel_finish_resource *resource,
                              const dynsel_finish_resource *known, uint64_t items)
 {
-    const bool is_thread = is_at(resource, DYNSEL_FINISH_THREAD);
-    if (items == 0 || is_at(resource, DYNSEL_FINISH_APART)) {
+    const bool is_thread = dynsel_finish_is_at(resource, DYNSEL_FINISH_THREAD);
+    if (items == 0 || dynsel_finish_is_at(resource, DYNSEL_FINISH_APART)) {
         return INT32_MAX;
     }
-    if (is_at(known, DYNSEL_FINISH_APART)) {
+    if (dynsel_finish_is_at(known, DYNSEL_FINISH_APART)) {
         return dynsel_log2(items / (is_thread ? THREAD_ITEMS : PROCESSORS_ITEMS) + 1);
     }
-    return is_thread && is_at(known, DYNSEL_FINISH_PROCESSORS)
+    return is_thread && dynsel_finish_is_at(known, DYNSEL_FINISH_PROCESSORS)
                ? dynsel_log2(items / DYNSEL_FINISH_GROUP_ITEMS + 1)
                : INT32_MAX;
 }
