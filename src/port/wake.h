@@ -6,9 +6,26 @@
 #ifndef DYNSEL_PORT_WAKE_H
 #define DYNSEL_PORT_WAKE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include <dynsel/config.h>
+
 uint32_t dynsel_wake_ticket(void);
+
+/* Before a sleep for what is often short: whether there was no wake since the ticket was taken, nor
+ * while dynsel_yield_while() looked. Does not look if the sleep may take only `longest_ns`, less
+ * than that takes. */
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns);
+#else
+static inline bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns)
+{
+    (void)ticket;
+    (void)longest_ns;
+    return true;
+}
+#endif
 
 /* Returns at the first wake since the ticket was taken, after about `longest_ns`, or for no reason.
  */

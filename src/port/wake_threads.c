@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "port/atomic.h"
+#include "port/yield.h"
 
 static dynsel_word wakes;
 static dynsel_word sleepers;
@@ -25,6 +26,11 @@ _Static_assert(sizeof(time_t) == sizeof(long),
 uint32_t dynsel_wake_ticket(void)
 {
     return dynsel_word_load_acquire(&wakes);
+}
+
+bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns)
+{
+    return longest_ns < DYNSEL_YIELDING_NS || dynsel_yield_while(&wakes, ticket);
 }
 
 /* The kernel compares the ticket once more before it puts the thread to sleep. A signal ends the

@@ -146,6 +146,12 @@ uint32_t dynsel_wake_ticket(void)
     return wakes;
 }
 
+bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns)
+{
+    (void)longest_ns;
+    return wakes == ticket;
+}
+
 void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns)
 {
     (void)longest_ns;

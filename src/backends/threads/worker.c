@@ -8,8 +8,8 @@
 #include "policy/traced.h"
 #include "port/atomic.h"
 #include "port/cancel.h"
-#include "port/pause.h"
 #include "port/run_time.h"
+#include "port/yield.h"
 #include "submission/call_task.h"
 #include "submission/slot.h"
 
@@ -67,24 +67,11 @@ static void set_waiting(dynsel_worker *worker, uint32_t count)
     dynsel_word_store_relaxed(&worker->has_work, count != 0);
 }
 
-/* About 20 us on an idle host. None where threads may have fixed priorities: a worker of a higher
- * one would not give way to the thread that submits. */
-enum { YIELDS = CONFIG_DYNSEL_HAS_HOSTED ? 64 : 0 };
-
-/* Short work often follows before the submitting thread would have woken the worker. */
-static void look_before_sleep(const dynsel_worker *worker)
-{
-    for (uint32_t left = YIELDS; left != 0 && dynsel_word_load_relaxed(&worker->has_work) == 0;
-         left--) {
-        dynsel_pause(0);
-    }
-}
-
 /* Sleeps until there is work; NULL: the worker ends. */
 static dynsel_work *take(dynsel_worker *worker)
 {
     dynsel_work *work = NULL;
-    look_before_sleep(worker);
+    (void)dynsel_yield_while(&worker->has_work, 0); /* short work often follows at once */
     (void)pthread_mutex_lock(&worker->lock);
     while (worker->waiting == 0 && !worker->ends) {
         (void)pthread_cond_wait(&worker->changed, &worker->lock);

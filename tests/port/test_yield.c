@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread yields before it sleeps: until what it waits for comes, for a short time, and for a
+ * bounded number of times where the clock stands.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <dynsel/backend.h>
+
+#include <sched.h>
+
+#include "port/atomic.h"
+#include "port/yield.h"
+#include "test.h"
+
+enum { NEVER = 1000000, MOST_YIELDS = 256, MOST_NS = 50000, BEFORE = 7, AFTER = 8 };
+
+static uint64_t now_ns;
+static uint64_t yield_ns; /* how long others use the processor */
+static uint32_t yields;
+static uint32_t comes_after; /* so many yields */
+static dynsel_word word;
+
+uint64_t dynsel_now_ns(void)
+{
+    return now_ns;
+}
+
+/* In place of the system's. */
+int sched_yield(void)
+{
+    yields++;
+    now_ns += yield_ns;
+    if (yields == comes_after) {
+        dynsel_word_store_release(&word, AFTER);
+    }
+    return 0;
+}
+
+static bool stays(uint32_t after, uint64_t each_ns)
+{
+    now_ns = 1;
+    yields = 0;
+    comes_after = after;
+    yield_ns = each_ns;
+    dynsel_word_store_release(&word, after == 0 ? AFTER : BEFORE);
+    return dynsel_yield_while(&word, BEFORE);
+}
+
+static void sees_what_comes(void **state)
+{
+    (void)state;
+    assert_false(stays(0, 100));
+    assert_int_equal(yields, 0);
+    for (uint32_t after = 1; after <= MOST_YIELDS; after++) {
+        assert_false(stays(after, 100));
+        assert_int_equal(yields, after);
+    }
+}
+
+static void gives_up_after_a_short_time(void **state)
+{
+    (void)state;
+    assert_true(stays(NEVER, MOST_NS / 10));
+    assert_int_equal(yields, 10);
+    assert_true(stays(NEVER, MOST_NS)); /* others use the processor */
+    assert_int_equal(yields, 1);
+    assert_false(stays(1, MOST_NS)); /* one of them may be what it waits for */
+}
+
+static void gives_up_where_the_clock_stands(void **state)
+{
+    (void)state;
+    assert_true(stays(NEVER, 0));
+    assert_int_equal(yields, MOST_YIELDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sees_what_comes),
+        cmocka_unit_test(gives_up_after_a_short_time),
+        cmocka_unit_test(gives_up_where_the_clock_stands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
