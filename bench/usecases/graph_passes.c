@@ -7,6 +7,7 @@
 
 #include "graph_times.h"
 #include "log.h"
+#include "oracle.h"
 #include "passes.h"
 
 static void renew_all(void *context)
@@ -108,11 +109,10 @@ static double oracle_ns(graph *g)
 {
     static schedule_machine machine;
     schedule s;
-    schedule_plan plan;
     graph_times_measure(g, &machine);
     log_check(schedule_open(&s, g->piece_count, g->buffer_count) == SCHEDULE_OK, "the oracle");
     record(g, &s);
-    log_check(schedule_make(&s, &machine, &plan) == SCHEDULE_OK, "the oracle's schedule");
+    const schedule_plan plan = oracle_plan(&s, &machine, g->r);
     schedule_close(&s);
     print_plan(g, &plan);
     return plan.makespan_ns;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "processors.h"
 #include "timeline.h"
 
 enum { ANY = UINT32_MAX };
@@ -35,6 +36,7 @@ typedef struct maker {
     buffer_state *states;
     later *laters;
     timeline work[SCHEDULE_MOST_RESOURCES];
+    processors host;
     timeline links[SCHEDULE_MOST_DOMAINS][SCHEDULE_MOST_DOMAINS];
     bool has_memory;
     schedule_plan plan;
@@ -56,6 +58,7 @@ typedef struct copies {
 /* One way to place a piece. */
 typedef struct choice {
     uint32_t resource;
+    size_t processors;
     double begin_ns;
     double end_ns;
     copies needs;
@@ -224,18 +227,34 @@ static double ready_ns(const maker *k, const schedule_use *use, uint32_t domain,
     return ready;
 }
 
+/* With the data there at `c->begin_ns`, on so many processors of the host. */
+static choice fit(const maker *k, const choice *ready, double takes_ns, size_t wanted)
+{
+    choice c = *ready;
+    c.processors = wanted;
+    c.begin_ns = processors_fit(&k->host, &k->work[c.resource], wanted, ready->begin_ns, takes_ns);
+    c.end_ns = c.begin_ns + takes_ns;
+    return c;
+}
+
+/* On all processors that the resource computes on, or on all but one, a half, a quarter ... of them.
+ */
 static choice try(const maker *k, uint32_t piece, uint32_t resource)
 {
     const schedule_piece *what = &k->s->pieces[piece];
-    choice c = {.resource = resource};
-    double ready = piece * k->m->submit_ns;
+    choice c = {.resource = resource, .begin_ns = piece * k->m->submit_ns};
     for (uint32_t i = 0; i < what->use_count; i++) {
-        ready = larger(ready, ready_ns(k, &what->uses[i], k->m->domain_of[resource], &c.needs));
+        c.begin_ns =
+            larger(c.begin_ns, ready_ns(k, &what->uses[i], k->m->domain_of[resource], &c.needs));
     }
     const double takes = k->m->ns[what->kind][resource];
-    c.begin_ns = timeline_fit(&k->work[resource], ready, takes);
-    c.end_ns = c.begin_ns + takes;
-    return c;
+    const uint32_t all = k->m->processors[resource];
+    choice best = fit(k, &c, takes, all);
+    for (uint32_t some = all > 1 ? all - 1 : 0; some != 0; some /= 2) {
+        const choice one = fit(k, &c, takes * all / some, some);
+        best = one.end_ns < best.end_ns ? one : best;
+    }
+    return best;
 }
 
 static void copy_in(maker *k, const copy *one, uint32_t to)
@@ -270,7 +289,8 @@ static void take(maker *k, const schedule_piece *what, const choice *c)
             now->read_ns = larger(now->read_ns, c->end_ns);
         }
     }
-    const bool kept = timeline_take(&k->work[c->resource], c->begin_ns, c->end_ns);
+    const bool kept = timeline_take(&k->work[c->resource], c->begin_ns, c->end_ns) &&
+                      processors_take(&k->host, c->processors, c->begin_ns, c->end_ns);
     k->has_memory = k->has_memory && kept;
     k->plan.pieces_on[c->resource]++;
     k->plan.makespan_ns = larger(k->plan.makespan_ns, c->end_ns);
@@ -314,6 +334,7 @@ static void reset(maker *k)
     for (size_t i = 0; i < SCHEDULE_MOST_RESOURCES; i++) {
         k->work[i].count = 0;
     }
+    processors_clear(&k->host, k->m->processor_count);
     for (size_t i = 0; i < SCHEDULE_MOST_DOMAINS; i++) {
         for (size_t j = 0; j < SCHEDULE_MOST_DOMAINS; j++) {
             k->links[i][j].count = 0;
@@ -339,11 +360,11 @@ static bool is_valid(const schedule *s, const schedule_machine *m)
 {
     if (m->resource_count == 0 || m->resource_count > SCHEDULE_MOST_RESOURCES ||
         m->domain_count == 0 || m->domain_count > SCHEDULE_MOST_DOMAINS ||
-        m->kind_count > SCHEDULE_MOST_KINDS) {
+        m->kind_count > SCHEDULE_MOST_KINDS || m->processor_count > SCHEDULE_MOST_PROCESSORS) {
         return false;
     }
     for (size_t i = 0; i < m->resource_count; i++) {
-        if (m->domain_of[i] >= m->domain_count) {
+        if (m->domain_of[i] >= m->domain_count || m->processors[i] > m->processor_count) {
             return false;
         }
     }
@@ -360,6 +381,7 @@ static void release(maker *k)
     for (size_t i = 0; i < SCHEDULE_MOST_RESOURCES; i++) {
         timeline_free(&k->work[i]);
     }
+    processors_free(&k->host);
     for (size_t i = 0; i < SCHEDULE_MOST_DOMAINS; i++) {
         for (size_t j = 0; j < SCHEDULE_MOST_DOMAINS; j++) {
             timeline_free(&k->links[i][j]);

@@ -7,9 +7,12 @@
  * resource's time if one is long enough. Copies take their time on the link between two memories,
  * one copy at a time on each link. Data begin in the host's memory, and results end there.
  *
+ * Resources that compute on processors of the host take these, so many at a time: one that computes
+ * on several can run a piece on fewer, for longer.
+ *
  * It is no bound: another order can be better. Where a single resource for all pieces would be
  * faster, that is the schedule. Times are those of a resource that works alone: resources that
- * share processors or memory are slower together.
+ * share memory are slower together.
  */
 #ifndef USECASES_SCHEDULE_H
 #define USECASES_SCHEDULE_H
@@ -25,6 +28,7 @@ enum {
     SCHEDULE_MOST_KINDS = 96,
     SCHEDULE_MOST_RESOURCES = CONFIG_DYNSEL_MAX_RESOURCES,
     SCHEDULE_MOST_DOMAINS = 17,
+    SCHEDULE_MOST_PROCESSORS = 256,
     SCHEDULE_HOST = 0 /* the domain of the host's memory */
 };
 
@@ -66,7 +70,9 @@ typedef struct schedule_machine {
     schedule_link links[SCHEDULE_MOST_DOMAINS][SCHEDULE_MOST_DOMAINS]; /* [from][to] */
     /* Of one piece whose data are resident; INFINITY: cannot run there. */
     double ns[SCHEDULE_MOST_KINDS][SCHEDULE_MOST_RESOURCES];
-    double submit_ns; /* piece i (from 0) cannot begin before i times this */
+    double submit_ns;       /* piece i (from 0) cannot begin before i times this */
+    size_t processor_count; /* of the host */
+    uint32_t processors[SCHEDULE_MOST_RESOURCES]; /* that it computes on; 0: it shares none */
 } schedule_machine;
 
 /* Set by schedule_open(). */
@@ -90,7 +96,8 @@ schedule_status schedule_open(schedule *s, size_t most_pieces, size_t buffer_cou
 /* Records the next piece. Errors: SCHEDULE_FULL, SCHEDULE_INVALID (a buffer). */
 schedule_status schedule_add(schedule *s, const schedule_piece *piece);
 
-/* Errors: SCHEDULE_INVALID (also a kind that no resource can run), SCHEDULE_NO_MEMORY. */
+/* Errors: SCHEDULE_INVALID (also a kind that no resource can run, or a resource on more processors
+ * than there are), SCHEDULE_NO_MEMORY. */
 schedule_status schedule_make(const schedule *s, const schedule_machine *m, schedule_plan *plan);
 
 void schedule_close(schedule *s);

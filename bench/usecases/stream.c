@@ -11,8 +11,8 @@
 #include "kernels.h"
 #include "log.h"
 #include "memory.h"
+#include "oracle.h"
 #include "passes.h"
-#include "schedule.h"
 #include "stream_work.h"
 
 static const char *const ABOUT =
@@ -303,7 +303,6 @@ static void print_alone(void)
 static double oracle_ns(void)
 {
     schedule s;
-    schedule_plan plan;
     log_check(schedule_open(&s, own.pieces, own.in_flight) == SCHEDULE_OK, "the oracle");
     for (uint32_t i = 0; i < own.pieces; i++) {
         const schedule_use follows = {
@@ -311,7 +310,7 @@ static double oracle_ns(void)
         const schedule_piece piece = {.kind = work.order[i], .use_count = 1, .uses = {follows}};
         log_check(schedule_add(&s, &piece) == SCHEDULE_OK, "the oracle's pieces");
     }
-    log_check(schedule_make(&s, &machine, &plan) == SCHEDULE_OK, "the oracle's schedule");
+    const schedule_plan plan = oracle_plan(&s, &machine, &all);
     schedule_close(&s);
     return plan.makespan_ns;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../bench/usecases/processors.c"
 #include "../../bench/usecases/schedule.c"
 #include "../../bench/usecases/timeline.c"
 #include "test.h"
@@ -254,6 +255,70 @@ static void pieces_begin_when_they_are_submitted(void **state)
     assert_takes(17);
 }
 
+static void share_processors(size_t count, uint32_t of_first, uint32_t of_second)
+{
+    machine.processor_count = count;
+    machine.processors[0] = of_first;
+    machine.processors[1] = of_second;
+}
+
+static void add_independent(uint32_t count)
+{
+    open_graph(count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_one(0, use(i, WRITES));
+    }
+}
+
+static void resources_on_one_processor_take_turns(void **state)
+{
+    (void)state;
+    add_independent(4);
+    share_processors(1, 1, 1);
+    assert_takes(40);
+    share_processors(2, 1, 1);
+    assert_takes(20);
+    share_processors(1, 1, 0); /* the second one is apart from the host */
+    assert_takes(20);
+}
+
+/* The second resource takes 9 on both processors, 18 on one while the first one uses the other. */
+static void what_runs_on_all_processors_runs_on_one_for_longer(void **state)
+{
+    (void)state;
+    machine.ns[0][0] = 8;
+    machine.ns[0][1] = 9;
+    add_independent(3);
+    share_processors(2, 1, 2);
+    assert_takes(18);
+    assert_int_equal(2, plan.pieces_on[0]);
+    machine.ns[0][1] = 3; /* two at once would take 6 each */
+    assert_takes(9);
+    assert_int_equal(3, plan.pieces_on[1]);
+}
+
+/* A resource that needs both processors, which are free from 4 to 6 and from 10 on, is busy itself
+ * from 5 to 15 later. */
+static void processors_are_free_together(void **state)
+{
+    static processors host;
+    timeline own = {0};
+    (void)state;
+    processors_clear(&host, 2);
+    assert_true(processors_take(&host, 1, 0, 4));
+    assert_true(processors_take(&host, 1, 0, 2));
+    assert_true(processors_take(&host, 1, 6, 10));
+    assert_true(processors_fit(&host, &own, 2, 0, 2) == 4);
+    assert_true(processors_fit(&host, &own, 2, 0, 3) == 10);
+    assert_true(processors_fit(&host, &own, 1, 0, 3) == 2);
+    assert_true(timeline_take(&own, 5, 15));
+    assert_true(processors_fit(&host, &own, 2, 0, 1) == 4);
+    assert_true(processors_fit(&host, &own, 2, 0, 2) == 15);
+    assert_true(processors_fit(&host, &own, 0, 0, 5) == 0);
+    timeline_free(&own);
+    processors_free(&host);
+}
+
 static void more_pieces_than_room_are_refused(void **state)
 {
     const schedule_piece piece = {.use_count = 0};
@@ -275,6 +340,11 @@ static void wrong_numbers_are_refused(void **state)
     add_one(1, use(0, READS));
     assert_int_equal(SCHEDULE_INVALID, schedule_make(&graph, &machine, &plan));
     machine.kind_count = 2;
+    share_processors(1, 1, 2);
+    assert_int_equal(SCHEDULE_INVALID, schedule_make(&graph, &machine, &plan));
+    share_processors(SCHEDULE_MOST_PROCESSORS + 1, 1, 2);
+    assert_int_equal(SCHEDULE_INVALID, schedule_make(&graph, &machine, &plan));
+    share_processors(2, 1, 2);
     machine.domain_of[1] = 1;
     assert_int_equal(SCHEDULE_INVALID, schedule_make(&graph, &machine, &plan));
     machine.resource_count = 0;
@@ -310,6 +380,9 @@ int main(void)
         TEST(kind_runs_where_it_can),
         TEST(single_resource_is_taken_where_it_is_better),
         TEST(pieces_begin_when_they_are_submitted),
+        TEST(resources_on_one_processor_take_turns),
+        TEST(what_runs_on_all_processors_runs_on_one_for_longer),
+        TEST(processors_are_free_together),
         TEST(more_pieces_than_room_are_refused),
         TEST(wrong_numbers_are_refused),
         TEST(long_chain_is_held),
