@@ -74,6 +74,10 @@
  * work, a resource gets it only if it is over by so much sooner there: meanwhile the program gives
  * nothing to others.
  *
+ * Of a program that has one piece in flight at a time, the policy learns how late it sees the end
+ * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
+ * stays awake while it gets work.
+ *
  * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
  * the program's processor, and how long the system lets its threads wait for one. So the policy
  * measures how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms,

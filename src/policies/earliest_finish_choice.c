@@ -414,6 +414,15 @@ static void tell_end(const dynsel_finish_sight *s, const choice *made)
 #endif
 }
 
+/* Whether the latency can be learned: nothing else is in flight, and a thread has just run something
+ * else, so that it need not be woken. One that gets all work need not. */
+static bool shows_latency(const dynsel_finish_sight *s, uint32_t index)
+{
+    return s->is_idle && dynsel_finish_is_one_by_one(s->policy) &&
+           (!dynsel_finish_is_thread(s->policy, index) ||
+            dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1);
+}
+
 static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_selection *selection)
 {
     const uint64_t copies = dynsel_sight_copy_ns(s, made->index);
@@ -428,7 +437,7 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
         selection->notes[0] |= (uint32_t)part << DYNSEL_FINISH_NOTE_COPIES_SHIFT;
     }
     selection->notes[0] |= made->trial;
-    if (s->is_idle && dynsel_finish_is_one_by_one(s->policy)) {
+    if (shows_latency(s, made->index)) {
         selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
     }
     if (made->trial != 0) {

@@ -23,6 +23,7 @@ typedef struct world_device {
     uint64_t submit_ns;   /* the caller's time for a submit */
     uint64_t latency_ns;  /* from the end until a waiting program sees it */
     uint64_t compile_ns;  /* added to the first run of each kind */
+    uint64_t wake_ns;     /* before a run, if it has had nothing to do for as long */
     uint64_t readback_ns; /* the program copies the results of each run back, which takes so long */
     uint32_t processors;  /* of the host, of an OpenCL device on them; 0: it does not say */
     bool fails;           /* its runs: they take their time, and report none */
@@ -320,6 +321,9 @@ static inline uint32_t world_submit(uint32_t kind, uint64_t amount)
     piece->is_first = w.runs[kind][device]++ == 0;
     w.now_ns += w.devices[device].submit_ns;
     piece->begin_ns = w.free_ns[device] > w.now_ns ? w.free_ns[device] : w.now_ns;
+    if (piece->begin_ns - w.free_ns[device] > w.devices[device].wake_ns) {
+        piece->begin_ns += w.devices[device].wake_ns;
+    }
     piece->end_ns = piece->begin_ns + run_ns;
     w.free_ns[device] = piece->end_ns;
     if (w.submitted != NULL && w.always < 0) {

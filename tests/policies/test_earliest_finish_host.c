@@ -397,6 +397,48 @@ static void device_that_was_used_long_ago_does_not_count(void **state)
     }
 }
 
+/*
+ * A thread that sleeps after a while.
+ */
+
+/* One piece at a time; the program does something else for so long before each. Returns how many of
+ * the last 100 ran on the thread. */
+static uint32_t runs_on_thread_that_sleeps(uint32_t pause_us)
+{
+    enum { PIECES = 1000, LAST = 100 };
+    uint32_t on_thread = 0;
+    w = (world){.count = 2, .in_flight = 1};
+    w.devices[DEVICE] = (world_device){.what = WORLD_GPU, .submit_ns = US, .latency_ns = 40 * US};
+    w.devices[THREAD] =
+        (world_device){.what = WORLD_THREAD, .submit_ns = US, .latency_ns = US, .wake_ns = 50 * US};
+    w.times[0][DEVICE].fixed_ns = 2 * US;
+    w.times[0][THREAD].fixed_ns = 2 * US;
+    world_begin(-1);
+    world_open();
+    for (uint32_t i = 0; i < PIECES; i++) {
+        const bool there = world_submit(0, 1) == THREAD;
+        on_thread += there && i >= PIECES - LAST ? 1 : 0;
+        world_drain();
+        w.now_ns += pause_us * US;
+    }
+    end();
+    return on_thread;
+}
+
+/* It is woken for a trial run, in 50 us; the device needs 42. */
+static void thread_that_stays_awake_is_faster_than_its_trial(void **state)
+{
+    (void)state;
+    assert_true(runs_on_thread_that_sleeps(0) > 95);
+    assert_true(runs_on_thread_that_sleeps(20) > 95);
+}
+
+static void thread_that_is_woken_each_time_is_not(void **state)
+{
+    (void)state;
+    assert_true(runs_on_thread_that_sleeps(80) < 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +456,8 @@ int main(void)
         cmocka_unit_test(work_that_takes_less_is_noticed_in_crowd),
         cmocka_unit_test(times_of_one_piece_at_a_time_count_whole),
         cmocka_unit_test(device_that_was_used_long_ago_does_not_count),
+        cmocka_unit_test(thread_that_stays_awake_is_faster_than_its_trial),
+        cmocka_unit_test(thread_that_is_woken_each_time_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
