@@ -153,8 +153,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * Context: any thread.
  * Cost: one wait of the backend. While command groups are pending, a poll of all work with pauses
  *     of at most 0.1 ms in between, so that ready ones start on every device. Where the backend
- *     reports completion with dynsel_complete(), a sleep until then, with a check every
- *     CONFIG_DYNSEL_LONGEST_SLEEP_MS.
+ *     reports completion with dynsel_complete(), a sleep until then, on hosts after 50 us in which
+ *     it looks and yields its processor, with a check every CONFIG_DYNSEL_LONGEST_SLEEP_MS.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 

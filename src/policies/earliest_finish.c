@@ -352,7 +352,7 @@ DYNSEL_RARE static void learn_turnaround(dynsel_earliest_finish_policy *policy,
     }
     const uint32_t beside = turnaround > ticks ? turnaround - ticks : 0;
     const uint32_t copies = dynsel_finish_copies_in(selection);
-    const uint32_t latency = dynsel_word_load_relaxed(&resource->is.latency);
+    const uint32_t latency = dynsel_finish_latency(resource);
     if (copies == 0) {
         dynsel_finish_learn_latency(resource, beside);
         return;

@@ -14,6 +14,7 @@ enum {
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
     STARTS_BITS = 2,  /* the start of one run in 4 is timed */
+    FADING_BITS = 5,  /* latencies fade at one choice in 32 */
     USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
     USUAL_WEIGHT = 8, /* which counts so much */
     HOME_MARGIN = 8   /* another home takes less than seven eighths of the time */
@@ -334,6 +335,10 @@ static void note_if_alone(dynsel_earliest_finish_policy *policy, bool is_idle)
     if (now != before) {
         dynsel_word_store_relaxed(&policy->one_by_one, now);
     }
+    if (now >= DYNSEL_FINISH_ONE_BY_ONE &&
+        dynsel_finish_is_turn(dynsel_word_load_relaxed(&policy->clock), FADING_BITS)) {
+        dynsel_finish_fade_latencies(policy);
+    }
 }
 
 /* A choice of a resource with its predicted run. */
@@ -414,13 +419,21 @@ static void tell_end(const dynsel_finish_sight *s, const choice *made)
 #endif
 }
 
-/* Whether the latency can be learned: nothing else is in flight, and a thread has just run something
- * else, so that it need not be woken. One that gets all work need not. */
-static bool shows_latency(const dynsel_finish_sight *s, uint32_t index)
+/* Nothing else is in flight: what the latency is can be learned, of a thread only if it has just run
+ * something else, so that it need not be woken. Of one whose latency has faded the next two runs
+ * tell. */
+static void look_at_latency(const dynsel_finish_sight *s, uint32_t index,
+                            dynsel_selection *selection)
 {
-    return s->is_idle && dynsel_finish_is_one_by_one(s->policy) &&
-           (!dynsel_finish_is_thread(s->policy, index) ||
-            dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1);
+    dynsel_finish_resource *const resource = &s->policy->states[index];
+    const bool faded = dynsel_finish_has_faded(resource);
+    if (!dynsel_finish_is_thread(s->policy, index) ||
+        dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1) {
+        selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
+        selection->wants |= faded ? DYNSEL_TASK_TIME : 0;
+    } else if (faded) {
+        dynsel_word_store_relaxed(&resource->is.latency, DYNSEL_FINISH_FADED);
+    }
 }
 
 static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_selection *selection)
@@ -437,8 +450,8 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
         selection->notes[0] |= (uint32_t)part << DYNSEL_FINISH_NOTE_COPIES_SHIFT;
     }
     selection->notes[0] |= made->trial;
-    if (shows_latency(s, made->index)) {
-        selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
+    if (s->is_idle && dynsel_finish_is_one_by_one(s->policy)) {
+        look_at_latency(s, made->index, selection);
     }
     if (made->trial != 0) {
         selection->wants |= made->trial == DYNSEL_FINISH_NOTE_FIRST_TRIAL

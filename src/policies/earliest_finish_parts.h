@@ -283,6 +283,20 @@ void dynsel_finish_learn(dynsel_finish_times *times, uint32_t amount, uint64_t t
 /* Learns how long it took to copy results of a run back. */
 void dynsel_finish_learn_readback(dynsel_finish_times *times, uint64_t readback_ns);
 
+/* In a latency: it has faded since it was learned. */
+#define DYNSEL_FINISH_FADED ((uint32_t)1 << 31)
+
+/* In ticks; 0: not known. */
+static inline uint32_t dynsel_finish_latency(const dynsel_finish_resource *resource)
+{
+    return dynsel_word_load_relaxed(&resource->is.latency) & ~DYNSEL_FINISH_FADED;
+}
+
+static inline bool dynsel_finish_has_faded(const dynsel_finish_resource *resource)
+{
+    return (dynsel_word_load_relaxed(&resource->is.latency) & DYNSEL_FINISH_FADED) != 0;
+}
+
 /* What a program spends on a run beside it: on its submit, until it sees the end, and on copies of
  * results back. */
 static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_policy *policy,
@@ -290,7 +304,7 @@ static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_poli
 {
     const dynsel_finish_resource *resource = &policy->states[index];
     return dynsel_finish_ns(dynsel_word_load_relaxed(&resource->is.submit)) +
-           dynsel_finish_ns(dynsel_word_load_relaxed(&resource->is.latency)) +
+           dynsel_finish_ns(dynsel_finish_latency(resource)) +
            dynsel_expand(dynsel_word_load_relaxed(&kind->resources[index].readback));
 }
 
@@ -371,6 +385,9 @@ void dynsel_finish_learn_first_start(dynsel_earliest_finish_policy *policy, uint
 
 /* Learns how much later than its run a program sees the end of work that it waits for. */
 void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks);
+
+/* The learned latencies of all resources but the one that got the last work become a bit less. */
+void dynsel_finish_fade_latencies(dynsel_earliest_finish_policy *policy);
 
 /*
  * The choice.

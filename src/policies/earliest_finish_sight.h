@@ -131,7 +131,7 @@ static inline uint64_t dynsel_sight_submit_ns(const dynsel_finish_sight *s, uint
 /* From an end to when a waiting program sees it, as learned. */
 static inline uint64_t dynsel_sight_latency_ns(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[index].is.latency));
+    return dynsel_finish_ns(dynsel_finish_latency(&s->policy->states[index]));
 }
 
 /* From the end of work on a resource until the library sees it, and starts what depends on that

@@ -33,7 +33,9 @@ enum {
     MOST_COPY_FACTOR = 4,
     MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
     NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
-    LATENCY_SHIFT = 3,
+    LATENCY_WEIGHT = 8,
+    MOST_TIMES_FADED = 8, /* of a faded latency */
+    FADING_WEIGHT = 64,   /* at one choice in 32: half of it in 1420 */
     READBACK_SHIFT = 6,
     SUBMITS = 32,
     START_WEIGHT = 8,
@@ -364,15 +366,35 @@ void dynsel_finish_learn_first_start(dynsel_earliest_finish_policy *policy, uint
                               before / 2 + (uint32_t)dynsel_finish_lower(took_ns, INT32_MAX) / 2);
 }
 
-/* Half way down to less, and slowly up to more. */
-void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks)
+/* Half way down to less, and slowly up to more, since the program may lose its processor meanwhile.
+ * What has faded is learned anew. */
+DYNSEL_RARE void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks)
 {
-    const uint32_t before = dynsel_word_load_relaxed(&resource->is.latency);
-    uint32_t now = ticks;
-    if (before != 0) {
-        now = ticks < before ? before - (before - ticks) / 2
-                             : before + ((ticks - before) >> LATENCY_SHIFT);
+    const uint32_t before = dynsel_finish_latency(resource);
+    uint64_t now = ticks;
+    if (before != 0 && dynsel_finish_has_faded(resource)) {
+        now = dynsel_finish_lower(ticks, (uint64_t)before * MOST_TIMES_FADED);
+    } else if (before != 0 && ticks < before) {
+        now = before - (before - ticks) / 2;
+    } else if (before != 0) {
+        now = before +
+              (dynsel_finish_lower(ticks - before, before) + LATENCY_WEIGHT - 1) / LATENCY_WEIGHT;
     }
-    const uint32_t most = DYNSEL_FINISH_MOST_TICKS;
-    dynsel_word_store_relaxed(&resource->is.latency, now < most ? now : most);
+    dynsel_word_store_relaxed(&resource->is.latency,
+                              (uint32_t)dynsel_finish_lower(now, DYNSEL_FINISH_MOST_TICKS));
+}
+
+/* So that a resource which was learned to be late, by chance or because it had to be woken, is
+ * chosen again in the end. */
+DYNSEL_RARE void dynsel_finish_fade_latencies(dynsel_earliest_finish_policy *policy)
+{
+    const uint32_t used = dynsel_word_load_relaxed(&policy->submitted_to);
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        dynsel_finish_resource *const resource = &policy->states[i];
+        const uint32_t before = dynsel_finish_latency(resource);
+        if (i + 1 != used && before != 0) {
+            const uint32_t now = before - (before + FADING_WEIGHT - 1) / FADING_WEIGHT;
+            dynsel_word_store_relaxed(&resource->is.latency, now | DYNSEL_FINISH_FADED);
+        }
+    }
 }

@@ -63,7 +63,7 @@ void dynsel_learned_describe(const dynsel_earliest_finish_policy *policy, uint32
     device->worth = (int32_t)dynsel_word_load_relaxed(&resource->is.worth);
     device->shortest_ns = dynsel_word_load_relaxed(&resource->is.shortest_ns);
     device->copy_rate = dynsel_word_load_relaxed(&resource->is.copy_rate);
-    device->latency = dynsel_word_load_relaxed(&resource->is.latency);
+    device->latency = dynsel_finish_latency(resource);
     device->submit = dynsel_word_load_relaxed(&resource->is.submit);
     for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
         const dynsel_finish_speed *speed = &policy->speeds[index][i];

@@ -401,12 +401,8 @@ static void device_that_was_used_long_ago_does_not_count(void **state)
  * A thread that sleeps after a while.
  */
 
-/* One piece at a time; the program does something else for so long before each. Returns how many of
- * the last 100 ran on the thread. */
-static uint32_t runs_on_thread_that_sleeps(uint32_t pause_us)
+static void begin_beside_gpu(void)
 {
-    enum { PIECES = 1000, LAST = 100 };
-    uint32_t on_thread = 0;
     w = (world){.count = 2, .in_flight = 1};
     w.devices[DEVICE] = (world_device){.what = WORLD_GPU, .submit_ns = US, .latency_ns = 40 * US};
     w.devices[THREAD] =
@@ -415,10 +411,26 @@ static uint32_t runs_on_thread_that_sleeps(uint32_t pause_us)
     w.times[0][THREAD].fixed_ns = 2 * US;
     world_begin(-1);
     world_open();
+}
+
+/* One piece, with nothing else in flight. */
+static uint32_t run_one(void)
+{
+    const uint32_t there = world_submit(0, 1);
+    world_drain();
+    return there;
+}
+
+/* The program does something else for so long before each piece. Returns how many of the last 100
+ * ran on the thread. */
+static uint32_t runs_on_thread_that_sleeps(uint32_t pause_us)
+{
+    enum { PIECES = 1000, LAST = 100 };
+    uint32_t on_thread = 0;
+    begin_beside_gpu();
     for (uint32_t i = 0; i < PIECES; i++) {
-        const bool there = world_submit(0, 1) == THREAD;
+        const bool there = run_one() == THREAD;
         on_thread += there && i >= PIECES - LAST ? 1 : 0;
-        world_drain();
         w.now_ns += pause_us * US;
     }
     end();
@@ -437,6 +449,29 @@ static void thread_that_is_woken_each_time_is_not(void **state)
 {
     (void)state;
     assert_true(runs_on_thread_that_sleeps(80) < 5);
+}
+
+/* The thread was late once, and is not chosen any more; nor is the GPU, later. */
+static void latency_of_one_bad_run_fades(void **state)
+{
+    enum { PIECES = 5000, RUNS = 1000 };
+    uint32_t on_gpu = 0;
+    (void)state;
+    begin_beside_gpu();
+    for (uint32_t i = 0; i < RUNS; i++) {
+        (void)run_one();
+    }
+    finisher.states[THREAD].is.latency.value = 4 * 80; /* 80 us in ticks of 256 ns */
+    for (uint32_t i = 0; i < PIECES; i++) {
+        on_gpu += run_one() == DEVICE ? 1 : 0;
+    }
+    assert_in_range(on_gpu, 1, PIECES / 2);
+    on_gpu = 0;
+    for (uint32_t i = 0; i < PIECES; i++) {
+        on_gpu += run_one() == DEVICE ? 1 : 0;
+    }
+    assert_true(on_gpu < 10); /* that it is late is seen each time */
+    end();
 }
 
 int main(void)
@@ -458,6 +493,7 @@ int main(void)
         cmocka_unit_test(device_that_was_used_long_ago_does_not_count),
         cmocka_unit_test(thread_that_stays_awake_is_faster_than_its_trial),
         cmocka_unit_test(thread_that_is_woken_each_time_is_not),
+        cmocka_unit_test(latency_of_one_bad_run_fades),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,41 @@ static void latency_falls_fast_and_rises_slowly(void **state)
     assert_int_equal(resource->is.latency.value, 75);
     dynsel_finish_learn_latency(resource, 155);
     assert_int_equal(resource->is.latency.value, 85);
+    dynsel_finish_learn_latency(resource, 1000000); /* the program lost its processor */
+    assert_int_equal(resource->is.latency.value, 96);
+    for (uint32_t i = 0; i < 40; i++) {
+        dynsel_finish_learn_latency(resource, 1000);
+    }
+    assert_in_range(resource->is.latency.value, 900, 1000); /* it is later than it was */
+}
+
+/* The latencies of resources that are not used. The next run counts as the first one does, but a
+ * bad one up to 8 times of what is left. */
+static void latency_fades_where_it_is_not_seen(void **state)
+{
+    (void)state;
+    dynsel_finish_learn_latency(&policy.states[0], 1000);
+    dynsel_finish_learn_latency(&policy.states[1], 1000);
+    policy.submitted_to.value = 1;
+    for (uint32_t i = 0; i < 45; i++) {
+        dynsel_finish_fade_latencies(&policy);
+    }
+    assert_int_equal(dynsel_finish_latency(&policy.states[0]), 1000);
+    assert_false(dynsel_finish_has_faded(&policy.states[0]));
+    assert_in_range(dynsel_finish_latency(&policy.states[1]), 450, 550);
+    assert_true(dynsel_finish_has_faded(&policy.states[1]));
+    dynsel_finish_learn_latency(&policy.states[1], 1100);
+    assert_int_equal(policy.states[1].is.latency.value, 1100);
+    for (uint32_t i = 0; i < 1000; i++) {
+        dynsel_finish_fade_latencies(&policy);
+    }
+    assert_int_equal(dynsel_finish_latency(&policy.states[1]), 0);
+    dynsel_finish_learn_latency(&policy.states[1], 10);
+    assert_int_equal(policy.states[1].is.latency.value, 10);
+    dynsel_finish_fade_latencies(&policy);
+    dynsel_finish_learn_latency(&policy.states[1], 1000000);
+    assert_int_equal(policy.states[1].is.latency.value, 72);
+    policy.submitted_to.value = 0;
 }
 
 /* Copies that could not be timed count as short ones. */
@@ -227,6 +262,7 @@ int main(void)
         TEST_SET_UP(copies_that_take_longest_are_bounded),
         TEST_SET_UP(least_of_many_submits_counts),
         TEST_SET_UP(latency_falls_fast_and_rises_slowly),
+        TEST_SET_UP(latency_fades_where_it_is_not_seen),
         TEST_SET_UP(short_copies_back_count_for_untimed_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

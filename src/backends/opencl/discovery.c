@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "port/atomic.h"
+#include "port/likely.h"
 
 typedef dynsel_opencl_entry entry;
 typedef bool (*likeness)(const entry *a, const entry *b);
@@ -213,7 +214,7 @@ static dynsel_status full(const char *function, const char *detail, uint32_t num
                                              .number = number});
 }
 
-dynsel_status dynsel_opencl_discover(const char *function)
+DYNSEL_RARE dynsel_status dynsel_opencl_discover(const char *function)
 {
     if (!table->discovered) {
         dynsel_status status = note_use(function);
