@@ -7,8 +7,8 @@
 #include "schedule.h"
 
 /* Completes the description of the machine by the processors of the host that the resources compute
- * on, makes the plan, and prints by how much it is longer because they are shared. An error ends the
- * program. */
+ * on, makes the plan, and prints by how much it is longer because these are shared. An error ends
+ * the program. */
 schedule_plan oracle_plan(const schedule *s, schedule_machine *machine, const resources *r);
 
 #endif

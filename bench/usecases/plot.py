@@ -160,10 +160,10 @@ def bars(table, out, name, title, rows, unit, scale=1.0, claims=False):
     most = max(most, 100) if claims else most
     for i, row in enumerate(rows):
         axes.barh(i, scale * row["value"], color=POLICIES.get(row["policy"], PEER_POLICY)[0], height=0.62)
-        axes.annotate(f"{scale * row['value']:.1f}", (1.1 * most, i), va="center", ha="right", fontsize=9)
+        axes.annotate(f"{scale * row['value']:.1f}", (1.17 * most, i), va="center", ha="right", fontsize=9)
     axes.set_yticks(range(len(rows)), [who(row) for row in rows])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.11 * most)
+    axes.set_xlim(0, 1.18 * most)
     axes.set_xlabel(unit)
     if claims:
         lines_of_claims(axes)

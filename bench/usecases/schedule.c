@@ -237,8 +237,8 @@ static choice fit(const maker *k, const choice *ready, double takes_ns, size_t w
     return c;
 }
 
-/* On all processors that the resource computes on, or on all but one, a half, a quarter ... of them.
- */
+/* On all processors that the resource computes on, on all but one, or on half, a quarter of these,
+ * and so on. */
 static choice try(const maker *k, uint32_t piece, uint32_t resource)
 {
     const schedule_piece *what = &k->s->pieces[piece];

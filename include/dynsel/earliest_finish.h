@@ -70,15 +70,15 @@
  *
  * A start may take much longer than the work, where a driver copies, or the system gives the
  * processor of the program to the run. So the starts of one run in four are timed, with two reads
- * of the clock. Where starts take longer on average than the fastest resource needs for all of the
- * work, a resource gets it only if it is over by so much sooner there: meanwhile the program gives
- * nothing to others.
+ * of the clock. Where starts, and copies of results back, take longer on average than the fastest
+ * resource needs for all of the work, a resource gets it only if it is over by so much sooner
+ * there: meanwhile the program gives nothing to others.
  *
  * Of a program that has one piece in flight at a time, the policy learns how late it sees the end
  * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
- * stays awake while it gets work. What it learned of resources that are not used fades, to a half in
- * 1,400 choices: so one that was late by chance, as where the system took the program's processor,
- * is used again, and if it is late its next run says so.
+ * stays awake while it gets work. What it learned of resources that are not used fades, to a half
+ * in 1,400 choices: so one that was late by chance, as where the system took the program's
+ * processor, is used again, and if it is late its next run says so.
  *
  * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
  * the program's processor, and how long the system lets its threads wait for one. So the policy

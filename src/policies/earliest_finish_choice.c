@@ -59,12 +59,21 @@ static uint64_t cost_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t r
     return dynsel_sight_cost_ns(s, index, run_ns, dynsel_sight_whole_ns(s, index, run_ns));
 }
 
+/* A start on a resource and the copy of results back, in which the program gives nothing to others.
+ */
+static uint64_t blocks_program_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const dynsel_word *const readback = &s->kinds->own->resources[index].readback;
+    return dynsel_finish_start_ns(s->policy, index) +
+           dynsel_expand(dynsel_word_load_relaxed(readback));
+}
+
 /* Whether a start on a resource takes more of the program's time than the fastest one needs for all
  * of the work, and than the work is over sooner: meanwhile the program gives nothing to others. */
 static bool delays_program(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    const uint64_t takes_ns = dynsel_finish_start_ns(s->policy, index);
-    return takes_ns > dynsel_finish_start_ns(s->policy, s->least_whole) + s->least_run_ns &&
+    const uint64_t takes_ns = blocks_program_ns(s, index);
+    return takes_ns > blocks_program_ns(s, s->least_whole) + s->least_run_ns &&
            cost_ns(s, index, run_ns) + takes_ns > cost_ns(s, s->least_whole, s->least_run_ns);
 }
 
@@ -419,7 +428,7 @@ static void tell_end(const dynsel_finish_sight *s, const choice *made)
 #endif
 }
 
-/* Nothing else is in flight: what the latency is can be learned, of a thread only if it has just run
+/* Nothing else is in flight: the latency can be learned, of a thread only if it has just run
  * something else, so that it need not be woken. Of one whose latency has faded the next two runs
  * tell. */
 static void look_at_latency(const dynsel_finish_sight *s, uint32_t index,
@@ -427,11 +436,13 @@ static void look_at_latency(const dynsel_finish_sight *s, uint32_t index,
 {
     dynsel_finish_resource *const resource = &s->policy->states[index];
     const bool faded = dynsel_finish_has_faded(resource);
-    if (!dynsel_finish_is_thread(s->policy, index) ||
-        dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1) {
+    const bool is_awake = !dynsel_finish_is_thread(s->policy, index) ||
+                          dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1;
+    if (is_awake) {
         selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
         selection->wants |= faded ? DYNSEL_TASK_TIME : 0;
-    } else if (faded) {
+    }
+    if (!is_awake && faded) {
         dynsel_word_store_relaxed(&resource->is.latency, DYNSEL_FINISH_FADED);
     }
 }

@@ -372,13 +372,12 @@ DYNSEL_RARE void dynsel_finish_learn_latency(dynsel_finish_resource *resource, u
 {
     const uint32_t before = dynsel_finish_latency(resource);
     uint64_t now = ticks;
-    if (before != 0 && dynsel_finish_has_faded(resource)) {
-        now = dynsel_finish_lower(ticks, (uint64_t)before * MOST_TIMES_FADED);
-    } else if (before != 0 && ticks < before) {
-        now = before - (before - ticks) / 2;
-    } else if (before != 0) {
-        now = before +
-              (dynsel_finish_lower(ticks - before, before) + LATENCY_WEIGHT - 1) / LATENCY_WEIGHT;
+    if (before != 0) {
+        const uint64_t more = ticks > before ? dynsel_finish_lower(ticks - before, before) : 0;
+        const uint64_t less = ticks < before ? before - ticks : 0;
+        now = dynsel_finish_has_faded(resource)
+                  ? dynsel_finish_lower(ticks, (uint64_t)before * MOST_TIMES_FADED)
+                  : before - less / 2 + (more + LATENCY_WEIGHT - 1) / LATENCY_WEIGHT;
     }
     dynsel_word_store_relaxed(&resource->is.latency,
                               (uint32_t)dynsel_finish_lower(now, DYNSEL_FINISH_MOST_TICKS));

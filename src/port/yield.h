@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A look before a sleep. To wake a thread that sleeps takes up to 50 us, longer than short work, and
- * costs the one that wakes it a call of the system: two threads that look for less time would send
- * each other to sleep.
+ * A look before a sleep. To wake a thread that sleeps takes up to 50 us, longer than short work,
+ * and costs the one that wakes it a call of the system: two threads that look for less time would
+ * send each other to sleep.
  */
 #ifndef DYNSEL_PORT_YIELD_H
 #define DYNSEL_PORT_YIELD_H
@@ -14,9 +14,9 @@
 
 enum { DYNSEL_YIELDING_NS = 50000 };
 
-/* Yields while a word has a value, for 50 us at most and until others have used the processor for as
- * long; returns whether it still has it. Does nothing where threads may have fixed priorities: one
- * of a higher one would not give way to the thread that it waits for. */
+/* Yields while a word has a value, for 50 us at most and until others have used the processor for
+ * as long; returns whether it still has it. Does nothing where threads may have fixed priorities:
+ * one of a higher one would not give way to the thread that it waits for. */
 bool dynsel_yield_while(const dynsel_word *word, uint32_t value);
 
 #endif

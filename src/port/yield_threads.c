@@ -14,7 +14,8 @@ enum { MOST_YIELDS = CONFIG_DYNSEL_HAS_HOSTED ? 256 : 0 };
 bool dynsel_yield_while(const dynsel_word *word, uint32_t value)
 {
     const uint64_t began_ns = MOST_YIELDS != 0 ? dynsel_now_ns() : 0;
-    for (uint32_t i = 0; i < MOST_YIELDS && dynsel_word_load_acquire(word) == value; i++) {
+    for (uint32_t left = MOST_YIELDS; left != 0 && dynsel_word_load_acquire(word) == value;
+         left--) {
         (void)sched_yield();
         if (dynsel_now_ns() - began_ns >= DYNSEL_YIELDING_NS) {
             break;
