@@ -19,6 +19,7 @@
 #include "backends/opencl/device_info.h"
 #include "base/fail.h"
 #include "base/text_slice.h"
+#include "port/likely.h"
 
 /* Newer than OpenCL 1.2, or of an extension: missing in the headers of some systems. */
 enum {
@@ -96,7 +97,7 @@ bool dynsel_opencl_lists_extension(cl_device_id device, const char *name)
     }
 #include <dynsel/aspects.def>
 
-dynsel_aspect_set dynsel_opencl_read_aspects(const dynsel_opencl_entry *entry)
+DYNSEL_RARE dynsel_aspect_set dynsel_opencl_read_aspects(const dynsel_opencl_entry *entry)
 {
     dynsel_aspect_set found = 0;
     (void)entry; /* without any aspect */

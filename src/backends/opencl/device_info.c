@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/text_slice.h"
+#include "port/likely.h"
 
 enum { NEEDED_VERSION = 1 << 16 | 2 }; /* major and minor number in one */
 
@@ -189,7 +190,7 @@ static bool is_emulator(const char *name)
     return false;
 }
 
-void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
+DYNSEL_RARE void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
 {
     const cl_device_id device = entry->device;
     const char *const platform = dynsel_opencl_platform_name(entry);
