@@ -18,7 +18,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Before it, fewer are free. */
+/* At no time before it are so many of them free for so long. */
 static double when_so_many_fit(const processors *p, size_t wanted, double ready_ns, double takes_ns)
 {
     double fits[SCHEDULE_MOST_PROCESSORS];

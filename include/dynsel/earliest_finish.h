@@ -78,7 +78,7 @@
  * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
  * stays awake while it gets work. What it learned of resources that are not used fades, to a half
  * in 1,400 choices: so one that was late by chance, as where the system took the program's
- * processor, is used again, and if it is late its next run says so.
+ * processor, is used again, and if it is late, its next run or two say so.
  *
  * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
  * the program's processor, and how long the system lets its threads wait for one. So the policy
@@ -187,7 +187,7 @@ typedef union dynsel_finish_resource {
         dynsel_word unfinished;  /* the predicted times of what is not reported complete */
         dynsel_word expected;    /* what further updates of data there are expected to take */
         dynsel_word latency;     /* from a submit to the end seen by a waiting program, without the
-                                   run */
+                                   run; bit 31: it has faded */
         dynsel_word submit;      /* what a submit to it takes of the caller's time */
         dynsel_word submits;     /* how many were measured for the next value of `submit` */
         dynsel_word next_submit; /* the least time of these */
@@ -260,6 +260,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word gathers;       /* 1: data that exchange results stay together there */
     dynsel_word submitted_at;  /* the last submit, in ticks */
     dynsel_word submitted_to;  /* its resource, and 1; 0: none yet */
+    dynsel_word faded_at;      /* when latencies faded for the last time, in ticks */
     dynsel_word processors;    /* of the host */
     dynsel_word host_share;    /* one of them, in 65536ths of all */
     dynsel_word feeds_devices; /* 1: there are devices apart from these processors */

@@ -573,6 +573,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->gathers.value = 0;
         policy->submitted_at.value = 0;
         policy->submitted_to.value = 0;
+        policy->faded_at.value = 0;
         policy->processors.value = 1;
         policy->host_share.value = DYNSEL_FINISH_ALL_PROCESSORS;
         policy->feeds_devices.value = 0;

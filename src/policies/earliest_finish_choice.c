@@ -293,7 +293,8 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
         return;
     }
-    if (!is_alone && dynsel_finish_is_turn(runs, STARTS_BITS)) {
+    if (!is_alone && (selection->wants & DYNSEL_TASK_TIME) == 0 &&
+        dynsel_finish_is_turn(runs, STARTS_BITS)) {
         selection->wants |= DYNSEL_TASK_START_TIME; /* which timing makes longer */
     }
 }
@@ -337,7 +338,7 @@ static void learn_submit(dynsel_earliest_finish_policy *policy, uint32_t index, 
     dynsel_word_store_relaxed(&policy->submitted_to, index + 1);
 }
 
-static void note_if_alone(dynsel_earliest_finish_policy *policy, bool is_idle)
+static void note_if_alone(dynsel_earliest_finish_policy *policy, uint32_t now_ticks, bool is_idle)
 {
     const uint32_t before = dynsel_word_load_relaxed(&policy->one_by_one);
     const uint32_t now = !is_idle ? 0 : before < UINT8_MAX ? before + 1 : before;
@@ -346,7 +347,7 @@ static void note_if_alone(dynsel_earliest_finish_policy *policy, bool is_idle)
     }
     if (now >= DYNSEL_FINISH_ONE_BY_ONE &&
         dynsel_finish_is_turn(dynsel_word_load_relaxed(&policy->clock), FADING_BITS)) {
-        dynsel_finish_fade_latencies(policy);
+        dynsel_finish_fade_latencies(policy, now_ticks);
     }
 }
 
@@ -428,9 +429,9 @@ static void tell_end(const dynsel_finish_sight *s, const choice *made)
 #endif
 }
 
-/* Nothing else is in flight: the latency can be learned, of a thread only if it has just run
- * something else, so that it need not be woken. Of one whose latency has faded the next two runs
- * tell. */
+/* Nothing else is in flight: the latency can be learned, of a thread only if it got the piece
+ * before, too; else it may have to be woken. So a latency that has faded is learned from the next
+ * run without copies, or of a thread from the second one in a row. */
 static void look_at_latency(const dynsel_finish_sight *s, uint32_t index,
                             dynsel_selection *selection)
 {
@@ -440,7 +441,7 @@ static void look_at_latency(const dynsel_finish_sight *s, uint32_t index,
                           dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1;
     if (is_awake) {
         selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
-        selection->wants |= faded ? DYNSEL_TASK_TIME : 0;
+        selection->wants |= faded && dynsel_sight_copy_ns(s, index) == 0 ? DYNSEL_TASK_TIME : 0;
     }
     if (!is_awake && faded) {
         dynsel_word_store_relaxed(&resource->is.latency, DYNSEL_FINISH_FADED);
@@ -501,7 +502,7 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
     while (!enter_queue(&policy->states[selection->index], now, 0, selection->notes[2])) {
     }
     learn_submit(policy, selection->index, now, unfinished == 0);
-    note_if_alone(policy, unfinished == 0);
+    note_if_alone(policy, now, unfinished == 0);
     if (speed < 0) {
         note_worth(&policy->states[selection->index], speed);
     }
@@ -587,7 +588,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
                               made.trial == DYNSEL_FINISH_NOTE_FIRST_TRIAL);
         dynsel_finish_expect(&s, selection->index, made.run_ns);
         learn_submit(policy, selection->index, s.now, s.is_idle);
-        note_if_alone(policy, s.is_idle);
+        note_if_alone(policy, s.now, s.is_idle);
         if (s.uses_ahead != 0 && s.fastest != DYNSEL_FINISH_NO_RESOURCE && kinds->own != NULL &&
             dynsel_finish_is_turn(dynsel_word_load_relaxed(&policy->clock), USUAL_BITS)) {
             learn_usual_runs(&s);

@@ -386,8 +386,9 @@ void dynsel_finish_learn_first_start(dynsel_earliest_finish_policy *policy, uint
 /* Learns how much later than its run a program sees the end of work that it waits for. */
 void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks);
 
-/* The learned latencies of all resources but the one that got the last work become a bit less. */
-void dynsel_finish_fade_latencies(dynsel_earliest_finish_policy *policy);
+/* The learned latencies of all resources that were not used since the last time become a bit less.
+ * now: in ticks. */
+void dynsel_finish_fade_latencies(dynsel_earliest_finish_policy *policy, uint32_t now);
 
 /*
  * The choice.

@@ -34,8 +34,9 @@ enum {
     MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
     NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
     LATENCY_WEIGHT = 8,
-    MOST_TIMES_FADED = 8, /* of a faded latency */
-    FADING_WEIGHT = 64,   /* at one choice in 32: half of it in 1420 */
+    MOST_TIMES_FADED = 8,      /* of a faded latency */
+    MOST_FIRST_LATENCY = 4096, /* 1 ms */
+    FADING_WEIGHT = 64,        /* at one choice in 32: half of it in 1420 */
     READBACK_SHIFT = 6,
     SUBMITS = 32,
     START_WEIGHT = 8,
@@ -371,7 +372,7 @@ void dynsel_finish_learn_first_start(dynsel_earliest_finish_policy *policy, uint
 DYNSEL_RARE void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks)
 {
     const uint32_t before = dynsel_finish_latency(resource);
-    uint64_t now = ticks;
+    uint64_t now = dynsel_finish_lower(ticks, MOST_FIRST_LATENCY);
     if (before != 0) {
         const uint64_t more = ticks > before ? dynsel_finish_lower(ticks - before, before) : 0;
         const uint64_t less = ticks < before ? before - ticks : 0;
@@ -384,16 +385,19 @@ DYNSEL_RARE void dynsel_finish_learn_latency(dynsel_finish_resource *resource, u
 }
 
 /* So that a resource which was learned to be late, by chance or because it had to be woken, is
- * chosen again in the end. */
-DYNSEL_RARE void dynsel_finish_fade_latencies(dynsel_earliest_finish_policy *policy)
+ * chosen again in the end. What was used since the last time has a queue that ended later. */
+DYNSEL_RARE void dynsel_finish_fade_latencies(dynsel_earliest_finish_policy *policy, uint32_t now)
 {
-    const uint32_t used = dynsel_word_load_relaxed(&policy->submitted_to);
+    const uint32_t last = dynsel_word_load_relaxed(&policy->faded_at);
+    dynsel_word_store_relaxed(&policy->faded_at, now);
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         dynsel_finish_resource *const resource = &policy->states[i];
         const uint32_t before = dynsel_finish_latency(resource);
-        if (i + 1 != used && before != 0) {
-            const uint32_t now = before - (before + FADING_WEIGHT - 1) / FADING_WEIGHT;
-            dynsel_word_store_relaxed(&resource->is.latency, now | DYNSEL_FINISH_FADED);
+        const uint32_t since = dynsel_word_load_relaxed(&resource->is.free_at) - last;
+        const bool is_used = (int32_t)since > 0;
+        if (!is_used && before != 0) {
+            const uint32_t less = before - (before + FADING_WEIGHT - 1) / FADING_WEIGHT;
+            dynsel_word_store_relaxed(&resource->is.latency, less | DYNSEL_FINISH_FADED);
         }
     }
 }

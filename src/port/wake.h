@@ -6,24 +6,22 @@
 #ifndef DYNSEL_PORT_WAKE_H
 #define DYNSEL_PORT_WAKE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <dynsel/config.h>
 
 uint32_t dynsel_wake_ticket(void);
 
-/* Before a sleep for what is often short: whether there was no wake since the ticket was taken, nor
- * while dynsel_yield_while() looked. Does not look if the sleep may take only `longest_ns`, less
- * than that takes. */
+/* Looks for a wake since the ticket was taken, as long as dynsel_yield_while() does, unless the
+ * sleep may take less than that. Returns how long the sleep may still take; 0: there was a wake, or
+ * no time is left. */
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns);
+uint64_t dynsel_wake_look(uint32_t ticket, uint64_t longest_ns);
 #else
-static inline bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns)
+static inline uint64_t dynsel_wake_look(uint32_t ticket, uint64_t longest_ns)
 {
     (void)ticket;
-    (void)longest_ns;
-    return true;
+    return longest_ns;
 }
 #endif
 

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dynsel/backend.h>
+
 #include "port/atomic.h"
 #include "port/yield.h"
 
@@ -28,9 +30,17 @@ uint32_t dynsel_wake_ticket(void)
     return dynsel_word_load_acquire(&wakes);
 }
 
-bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns)
+uint64_t dynsel_wake_look(uint32_t ticket, uint64_t longest_ns)
 {
-    return longest_ns < DYNSEL_YIELDING_NS || dynsel_yield_while(&wakes, ticket);
+    if (longest_ns < DYNSEL_YIELDING_NS) {
+        return longest_ns;
+    }
+    const uint64_t began_ns = dynsel_now_ns();
+    if (!dynsel_yield_while(&wakes, ticket)) {
+        return 0;
+    }
+    const uint64_t took_ns = dynsel_now_ns() - began_ns;
+    return took_ns < longest_ns ? longest_ns - took_ns : 0;
 }
 
 /* The kernel compares the ticket once more before it puts the thread to sleep. A signal ends the

@@ -14,9 +14,9 @@
 
 enum { DYNSEL_YIELDING_NS = 50000 };
 
-/* Yields while a word has a value, for 50 us at most and until others have used the processor for
- * as long; returns whether it still has it. Does nothing where threads may have fixed priorities:
- * one of a higher one would not give way to the thread that it waits for. */
+/* Yields while a word has a value, until 50 us are over; one yield takes longer where others use
+ * the processor. Returns whether it still has the value. Does nothing where threads may have fixed
+ * priorities: one of a higher one would not give way to the thread that it waits for. */
 bool dynsel_yield_while(const dynsel_word *word, uint32_t value);
 
 #endif

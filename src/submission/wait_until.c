@@ -76,8 +76,9 @@ static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t lo
     const bool marked = (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0;
     if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING && !marked &&
         slot->work.where->backend->ops->marks_completion) {
-        if (dynsel_wake_is_late(ticket, longest_ns)) {
-            dynsel_wake_sleep(ticket, longest_ns);
+        const uint64_t left_ns = dynsel_wake_look(ticket, longest_ns);
+        if (left_ns != 0) {
+            dynsel_wake_sleep(ticket, left_ns);
         }
     } else {
         dynsel_pause(round);

@@ -36,6 +36,16 @@ static void begin(uint32_t processors, uint32_t threads)
     world_open();
 }
 
+/* A device on two processors, a thread, and one more. */
+static void begin_with(world_device third)
+{
+    begin(2, 2);
+    world_close();
+    w.devices[SECOND] = third;
+    world_begin(-1);
+    world_open();
+}
+
 static void end(void)
 {
     world_drain();
@@ -186,6 +196,43 @@ static void device_slows_threads_down(void **state)
     set_queue(DEVICE, 10000);
     assert_int_equal(THREAD, choose(0));
     end_long_work();
+}
+
+/* So many times of the only kind of work. */
+static void teach(uint32_t index, uint64_t ns)
+{
+    for (uint32_t k = 0; k < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; k++) {
+        for (uint32_t i = 0; finisher.kinds[k].tag.value != 0 && i < DYNSEL_FINISH_ROBUST; i++) {
+            dynsel_finish_learn(&finisher.kinds[k].resources[index], dynsel_finish_amount(1), ns);
+        }
+    }
+}
+
+/* A device that copies results back for 30 us, a thread, and the caller, which takes 1.3 us. The
+ * thread is busy for 20 us, and a start there takes as long: it would have to be woken. No start on
+ * the device is known, but the program could do nothing else while it copies. */
+static void copies_back_take_time_of_program(void **state)
+{
+    enum { CALLER = SECOND };
+    (void)state;
+    begin_with((world_device){.what = WORLD_CALLER});
+    w.devices[DEVICE].readback_ns = 30 * US;
+    w.results = 1;
+    w.times[0][DEVICE].fixed_ns = US / 2;
+    w.times[0][THREAD].fixed_ns = 1000 * US;
+    w.times[0][CALLER].fixed_ns = 1000 * US;
+    while (w.runs[0][DEVICE] < 10) {
+        (void)world_submit(0, 1);
+        world_drain();
+    }
+    teach(THREAD, US / 10);
+    teach(CALLER, 13 * US / 10);
+    finisher.one_by_one.value = 0; /* others are in flight, so the caller is not blocked */
+    finisher.states[THREAD].is.start_ns.value = 20 * US;
+    set_queue(THREAD, 20);
+    assert_int_equal(THREAD, choose(0));
+    set_queue(THREAD, 0);
+    end();
 }
 
 /*
@@ -451,7 +498,8 @@ static void thread_that_is_woken_each_time_is_not(void **state)
     assert_true(runs_on_thread_that_sleeps(80) < 5);
 }
 
-/* The thread was late once, and is not chosen any more; nor is the GPU, later. */
+/* The thread was late once, so the GPU is chosen, but not for good. Its latency fades as well, and
+ * it is tried now and then. */
 static void latency_of_one_bad_run_fades(void **state)
 {
     enum { PIECES = 5000, RUNS = 1000 };
@@ -482,6 +530,7 @@ int main(void)
         cmocka_unit_test(device_delays_busiest_thread),
         cmocka_unit_test(work_that_waits_delays_no_thread),
         cmocka_unit_test(device_slows_threads_down),
+        cmocka_unit_test(copies_back_take_time_of_program),
         cmocka_unit_test(times_of_crowd_that_are_reported_late_teach_nothing),
         cmocka_unit_test(few_times_alone_beside_queue_teach_little),
         cmocka_unit_test(few_times_behind_device_teach_little),

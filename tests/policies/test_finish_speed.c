@@ -200,33 +200,41 @@ static void latency_falls_fast_and_rises_slowly(void **state)
     assert_in_range(resource->is.latency.value, 900, 1000); /* it is later than it was */
 }
 
+static void fade(uint32_t times)
+{
+    for (uint32_t i = 0; i < times; i++) {
+        const uint32_t now = policy.faded_at.value + 100;
+        policy.states[0].is.free_at.value = now - 50; /* it was used since the last time */
+        dynsel_finish_fade_latencies(&policy, now);
+    }
+}
+
 /* The latencies of resources that are not used. The next run counts as the first one does, but a
- * bad one up to 8 times of what is left. */
+ * bad one up to 8 times of what is left, or 1 ms. */
 static void latency_fades_where_it_is_not_seen(void **state)
 {
     (void)state;
+    policy.faded_at.value = UINT32_MAX - 1000; /* the clock wraps */
+    policy.states[1].is.free_at.value = policy.faded_at.value;
     dynsel_finish_learn_latency(&policy.states[0], 1000);
     dynsel_finish_learn_latency(&policy.states[1], 1000);
-    policy.submitted_to.value = 1;
-    for (uint32_t i = 0; i < 45; i++) {
-        dynsel_finish_fade_latencies(&policy);
-    }
+    fade(45);
     assert_int_equal(dynsel_finish_latency(&policy.states[0]), 1000);
     assert_false(dynsel_finish_has_faded(&policy.states[0]));
     assert_in_range(dynsel_finish_latency(&policy.states[1]), 450, 550);
     assert_true(dynsel_finish_has_faded(&policy.states[1]));
     dynsel_finish_learn_latency(&policy.states[1], 1100);
     assert_int_equal(policy.states[1].is.latency.value, 1100);
-    for (uint32_t i = 0; i < 1000; i++) {
-        dynsel_finish_fade_latencies(&policy);
-    }
+    fade(1000);
     assert_int_equal(dynsel_finish_latency(&policy.states[1]), 0);
     dynsel_finish_learn_latency(&policy.states[1], 10);
     assert_int_equal(policy.states[1].is.latency.value, 10);
-    dynsel_finish_fade_latencies(&policy);
+    fade(1);
     dynsel_finish_learn_latency(&policy.states[1], 1000000);
     assert_int_equal(policy.states[1].is.latency.value, 72);
-    policy.submitted_to.value = 0;
+    fade(1000);
+    dynsel_finish_learn_latency(&policy.states[1], 1000000);
+    assert_int_equal(policy.states[1].is.latency.value, 4096);
 }
 
 /* Copies that could not be timed count as short ones. */

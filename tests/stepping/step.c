@@ -146,10 +146,9 @@ uint32_t dynsel_wake_ticket(void)
     return wakes;
 }
 
-bool dynsel_wake_is_late(uint32_t ticket, uint64_t longest_ns)
+uint64_t dynsel_wake_look(uint32_t ticket, uint64_t longest_ns)
 {
-    (void)longest_ns;
-    return wakes == ticket;
+    return wakes == ticket ? longest_ns : 0;
 }
 
 void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns)
