@@ -21,7 +21,7 @@ static int ascending(const void *left, const void *right)
 /* At no time before it are so many of them free for so long. */
 static double when_so_many_fit(const processors *p, size_t wanted, double ready_ns, double takes_ns)
 {
-    double fits[SCHEDULE_MOST_PROCESSORS];
+    double fits[SCHEDULE_MOST_PROCESSORS] = {0};
     for (size_t i = 0; i < p->count; i++) {
         fits[i] = timeline_fit(&p->all[i], ready_ns, takes_ns);
     }

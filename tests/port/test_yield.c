@@ -14,7 +14,9 @@
 #include "port/yield.h"
 #include "test.h"
 
-enum { NEVER = 1000000, MOST_YIELDS = 1024, MOST_NS = 50000, BEFORE = 7, AFTER = 8 };
+#define MOST_NS UINT64_C(50000)
+
+enum { NEVER = 1000000, MOST_YIELDS = 1024, BEFORE = 7, AFTER = 8 };
 
 static uint64_t now_ns;
 static uint64_t yield_ns; /* how long others use the processor */
