@@ -165,12 +165,12 @@ class Loss(Case):
 
     def test_picture_is_right_although_a_rank_is_killed(self):
         for rank, policy in ((2, "round_robin"), (3, "earliest_finish")):
-            status, said, errors = self.kill_while_it_works(rank, "--policy", policy, "--repeat", "1000", "--output", "out.png",
+            status, said, errors = self.kill_while_it_works(rank, "--policy", policy, "--repeat", "5000", "--output", "out.png",
                                                             PHOTO)
             self.assertEqual((status, errors), (0, []), said)
             self.assertIn("Written: out.png", said)
             table = Table(said)
-            self.assertEqual(table.total, 48 * 1000)
+            self.assertEqual(table.total, 48 * 5000)
             if table.lost or policy == "round_robin":
                 self.assertEqual(table.lost, {rank})
                 self.assertIn(f"Rank {rank} was lost.\n", said)
