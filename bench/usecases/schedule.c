@@ -227,7 +227,7 @@ static double ready_ns(const maker *k, const schedule_use *use, uint32_t domain,
     return ready;
 }
 
-/* With the data there at `c->begin_ns`, on so many processors of the host. */
+/* The piece on so many processors of the host, where it can begin at `ready->begin_ns`. */
 static choice fit(const maker *k, const choice *ready, double takes_ns, size_t wanted)
 {
     choice c = *ready;
