@@ -8,6 +8,7 @@
 
 #include "log.h"
 
+#if CONFIG_DYNSEL_ASPECTS
 static size_t smaller(size_t one, size_t other)
 {
     return one < other ? one : other;
@@ -24,6 +25,14 @@ static void note_processors(schedule_machine *machine, const resources *r)
         machine->processors[i] = (uint32_t)smaller(own, machine->processor_count);
     }
 }
+#else
+/* Devices do not describe themselves: none is known to share processors. */
+static void note_processors(const schedule_machine *machine, const resources *r)
+{
+    (void)machine;
+    (void)r;
+}
+#endif
 
 static schedule_plan plan_of(const schedule *s, const schedule_machine *machine)
 {
