@@ -76,9 +76,11 @@
  *
  * Of a program that has one piece in flight at a time, the policy learns how late it sees the end
  * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
- * stays awake while it gets work. What it learned of resources that are not used fades, to a half
- * in 1,400 choices: so one that was late by chance, as where the system took the program's
- * processor, is used again, and if it is late, its next run or two say so.
+ * stays awake while it gets work. So a thread that has had nothing to do for 50 us counts as 40 us
+ * later than one that is awake, unless its run is shorter by a quarter: among equal threads work
+ * stays on one. What it learned of resources that are not used fades, to a half in 1,400 choices:
+ * so one that was late by chance, as where the system took the program's processor, is used again,
+ * and if it is late, its next run or two say so.
  *
  * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
  * the program's processor, and how long the system lets its threads wait for one. So the policy
@@ -265,7 +267,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word host_share;    /* one of them, in 65536ths of all */
     dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
     dynsel_word sharers;       /* threads that have a processor beside the program; at least 1 */
-    dynsel_word sharing[2];    /* a bit for each thread that shares data with others */
+    dynsel_word workers[2];    /* a bit for each thread of the host, without the program's own */
     dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
                                 returns */
     dynsel_word way;           /* of `ways`, how work is shared now */

@@ -588,7 +588,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);
         (void)__builtin_memset(policy->blocking, 0, sizeof policy->blocking);
-        (void)__builtin_memset(policy->sharing, 0, sizeof policy->sharing);
+        (void)__builtin_memset(policy->workers, 0, sizeof policy->workers);
         for (uint32_t i = 0; i < policy->policy.count; i++) {
             dynsel_finish_assume(policy, i);
         }

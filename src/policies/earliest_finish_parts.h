@@ -92,10 +92,16 @@ static inline dynsel_finish_set dynsel_finish_blocking(const dynsel_earliest_fin
     return dynsel_finish_set_of(policy->blocking);
 }
 
-/* The threads of this host beside the program's own, if there are several: they share data. */
+/* The threads of this host beside the program's own. */
+static inline dynsel_finish_set dynsel_finish_workers(const dynsel_earliest_finish_policy *policy)
+{
+    return dynsel_finish_set_of(policy->workers);
+}
+
+/* The same, if several have a processor beside the program: they share data. */
 static inline dynsel_finish_set dynsel_finish_sharing(const dynsel_earliest_finish_policy *policy)
 {
-    return dynsel_finish_set_of(policy->sharing);
+    return dynsel_word_load_relaxed(&policy->sharers) > 1 ? dynsel_finish_workers(policy) : 0;
 }
 
 /* What a resource computes on. */

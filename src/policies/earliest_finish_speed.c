@@ -140,7 +140,7 @@ static void note_processors(dynsel_earliest_finish_policy *policy, uint32_t inde
 void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint32_t count)
 {
     uint32_t threads = 0;
-    dynsel_finish_set sharing = 0;
+    dynsel_finish_set workers = 0;
     uint32_t sharers = 0;
     uint32_t most = 0;
     bool feeds_devices = false;
@@ -149,7 +149,7 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
         const bool is_thread = dynsel_finish_is_thread(policy, i);
         threads += is_thread ? its : 0;
         if (is_thread && its != 0 && !dynsel_finish_is_in(dynsel_finish_blocking(policy), i)) {
-            sharing |= (dynsel_finish_set)1 << i;
+            workers |= (dynsel_finish_set)1 << i;
             sharers++;
         }
         feeds_devices =
@@ -162,10 +162,9 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
     dynsel_word_store_relaxed(&policy->host_share, DYNSEL_FINISH_ALL_PROCESSORS / of_host);
     dynsel_word_store_relaxed(&policy->feeds_devices, feeds_devices);
     sharers = sharers < beside_program ? sharers : beside_program;
-    sharing = sharers > 1 ? sharing : 0;
     dynsel_word_store_relaxed(&policy->sharers, sharers != 0 ? sharers : 1);
-    dynsel_word_store_relaxed(&policy->sharing[0], (uint32_t)sharing);
-    dynsel_word_store_relaxed(&policy->sharing[1], (uint32_t)(sharing >> 32));
+    dynsel_word_store_relaxed(&policy->workers[0], (uint32_t)workers);
+    dynsel_word_store_relaxed(&policy->workers[1], (uint32_t)(workers >> 32));
 }
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)

@@ -79,7 +79,7 @@ static void assert_sharing(const uint32_t *classes, uint32_t count, uint32_t pro
     }
     world_begin(-1);
     world_open();
-    assert_int_equal(set, finisher.sharing[0].value);
+    assert_int_equal(set, (uint32_t)dynsel_finish_sharing(&finisher));
     assert_int_equal(sharers, finisher.sharers.value);
     world_close();
 }

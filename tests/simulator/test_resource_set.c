@@ -7,6 +7,7 @@
 #include <string.h>
 
 #if CONFIG_DYNSEL_LEARNED_TABLES
+#include "policies/earliest_finish_parts.h"
 #include "policies/learned_memory.h"
 #endif
 #include "test.h"
@@ -180,15 +181,15 @@ static void removed_thread_shares_no_data(void **state)
     dynsel_resource resources[DEVICES] = {at(SLOW), at(OTHER), at(FAST)};
     const dynsel_options options = {.resources = resources, .count = DEVICES, .may_change = true};
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(finisher, &options));
-    assert_int_equal(7, finisher->sharing[0].value);
+    assert_int_equal(7, (uint32_t)dynsel_finish_sharing(finisher));
     assert_int_equal(3, finisher->sharers.value);
     finisher->data_home.value = OTHER + 1;
     assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, SLOW, 0));
-    assert_int_equal(6, finisher->sharing[0].value);
+    assert_int_equal(6, (uint32_t)dynsel_finish_sharing(finisher));
     assert_int_equal(2, finisher->sharers.value);
     assert_int_equal(OTHER + 1, finisher->data_home.value);
     assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, OTHER, 0));
-    assert_int_equal(0, finisher->sharing[0].value);
+    assert_int_equal(0, (uint32_t)dynsel_finish_sharing(finisher));
     assert_int_equal(1, finisher->sharers.value);
     assert_int_equal(0, finisher->data_home.value);
 }

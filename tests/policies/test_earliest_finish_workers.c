@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * earliest_finish with several threads of the host, which are equal, and sleep when they have had
+ * nothing to do for a while.
+ */
+#include "policies/earliest_finish_parts.h"
+#include "policies/finish_world.h"
+
+enum { FIRST, SECOND, WORKERS, KINDS = 8 };
+
+#define US UINT64_C(1000)
+
+/* Kinds of 1 us and more. */
+static void begin(uint32_t in_flight, uint64_t wake_ns)
+{
+    w = (world){.count = WORKERS, .in_flight = in_flight, .random = {test_seed()}};
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        w.devices[i] = (world_device){
+            .what = WORLD_THREAD, .submit_ns = US, .latency_ns = US, .wake_ns = wake_ns};
+    }
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        w.times[kind][FIRST].fixed_ns = (1 + 6 * (uint64_t)kind) * US;
+        w.times[kind][SECOND].fixed_ns = (1 + 6 * (uint64_t)kind) * US;
+    }
+    world_begin(-1);
+    world_open();
+}
+
+static void end(void)
+{
+    world_drain();
+    world_close();
+}
+
+/* Pieces of all kinds, one by one. Returns how many found their worker asleep. */
+static uint32_t run_one_by_one(uint32_t pieces)
+{
+    uint32_t wakes = 0;
+    for (uint32_t i = 0; i < pieces; i++) {
+        const uint64_t free_ns[] = {w.free_ns[FIRST], w.free_ns[SECOND]};
+        const uint64_t at_ns = w.now_ns;
+        const uint32_t there = world_submit(test_random_below(&w.random, KINDS), 1);
+        wakes += at_ns - free_ns[there] > w.devices[there].wake_ns ? 1 : 0;
+        world_drain();
+    }
+    return wakes;
+}
+
+/* Times differ by chance, so each worker seems to be the faster one for some kinds. */
+static void work_stays_on_worker_that_is_awake(void **state)
+{
+    (void)state;
+    begin(1, 50 * US);
+    w.jitter_percent = 12;
+    (void)run_one_by_one(1000);
+    w.reasons[DYNSEL_REASON_EXPLORING] = 0;
+    const uint32_t wakes = run_one_by_one(2000);
+    assert_in_range(wakes, 0, w.reasons[DYNSEL_REASON_EXPLORING] + 10);
+    assert_in_range(wakes, 0, 100);
+    end();
+}
+
+/* To wake it takes as long as it saves in four runs. */
+static void faster_worker_is_woken(void **state)
+{
+    (void)state;
+    begin(1, 50 * US);
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        w.times[kind][FIRST].fixed_ns *= 2;
+    }
+    (void)run_one_by_one(1000);
+    w.runs[KINDS - 1][SECOND] = 0;
+    w.runs[KINDS - 1][FIRST] = 0;
+    (void)run_one_by_one(1000);
+    assert_true(w.runs[KINDS - 1][SECOND] > 9 * w.runs[KINDS - 1][FIRST]);
+    end();
+}
+
+static void slower_worker_is_learned(void **state)
+{
+    (void)state;
+    begin(1, 0);
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        w.times[kind][SECOND].fixed_ns *= 4;
+    }
+    (void)run_one_by_one(1000);
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        assert_in_range(w.runs[kind][SECOND], 0, 12);
+    }
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_stays_on_worker_that_is_awake),
+        cmocka_unit_test(faster_worker_is_woken),
+        cmocka_unit_test(slower_worker_is_learned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
