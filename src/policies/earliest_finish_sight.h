@@ -290,8 +290,8 @@ static inline uint64_t dynsel_sight_host_ns(const dynsel_finish_sight *s, uint32
                : dynsel_sight_later_of(host_ns, dynsel_sight_parts_ns(s, index, its, run_ns));
 }
 
-/* Until a worker is awake, where another one is that needs no longer for the run, or of which that is
- * not known: it stays awake while it gets work. So short work stays on one of equal workers. */
+/* Until a worker is awake, where another one is that needs no longer for the run, as far as is
+ * known: it stays awake while it gets work. So short work stays on one of equal workers. */
 static inline uint64_t dynsel_sight_wake_ns(const dynsel_finish_sight *s, uint32_t index,
                                             uint64_t run_ns)
 {
