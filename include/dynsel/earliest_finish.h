@@ -76,11 +76,11 @@
  *
  * Of a program that has one piece in flight at a time, the policy learns how late it sees the end
  * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
- * stays awake while it gets work. So a thread that has had nothing to do for 50 us counts as 40 us
- * later than one that is awake, unless its run is shorter by a quarter: among equal threads work
- * stays on one. What it learned of resources that are not used fades, to a half in 1,400 choices:
- * so one that was late by chance, as where the system took the program's processor, is used again,
- * and if it is late, its next run or two say so.
+ * stays awake while it gets work. So other threads count as 40 us later than the one that had the
+ * piece before, unless their run is shorter by a quarter: among equal threads work stays on one.
+ * What it learned of resources that are not used fades, to a half in 1,400 choices: so one that was
+ * late by chance, as where the system took the program's processor, is used again, and if it is
+ * late, its next run or two say so.
  *
  * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
  * the program's processor, and how long the system lets its threads wait for one. So the policy

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policies/earliest_finish_sight.h"
 
-enum {
-    MOST_AHEAD = 64,
-    STAYS_AWAKE = 50000 >> DYNSEL_FINISH_TICK_SHIFT /* ticks: so long a worker looks for work */
-};
+enum { MOST_AHEAD = 64 };
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *data)
@@ -184,33 +181,24 @@ static inline uint64_t known_run_ns(const dynsel_finish_sight *s, uint32_t index
     return exact_ns != 0 ? exact_ns : dynsel_sight_known_run_ns(s, index, false);
 }
 
-/* Of a program with one piece in flight: the worker that had the last one is awake, and others are
- * for a while. Ends are as predicted, and may be later. */
-static void look_at_workers(dynsel_finish_sight *s)
+/* Of a program with one piece in flight: the workers that would have to be woken, where the one
+ * that had the last piece needs no longer, as far as is known. */
+DYNSEL_RARE static dynsel_finish_set workers_to_wake(const dynsel_finish_sight *s)
 {
     const dynsel_finish_set workers = dynsel_finish_workers(s->policy) & s->candidates;
-    const uint32_t last = dynsel_word_load_relaxed(&s->policy->submitted_to);
-    dynsel_finish_set awake = 0;
-    s->asleep = 0;
-    s->awake_run_ns = UINT64_MAX;
-    if (!dynsel_finish_is_one_by_one(s->policy) || s->kinds->own == NULL) {
-        return;
+    const uint32_t last = dynsel_word_load_relaxed(&s->policy->submitted_to) - 1;
+    if (last >= s->count || !dynsel_finish_is_in(workers, last)) {
+        return 0;
     }
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t free_at = dynsel_word_load_relaxed(&s->policy->states[i].is.free_at);
-        if (!dynsel_finish_is_in(workers, i)) {
-            continue;
-        }
-        if (i + 1 != last && (int32_t)(s->now - free_at) >= STAYS_AWAKE) {
-            s->asleep |= (dynsel_finish_set)1 << i;
-            continue;
-        }
-        const uint64_t run_ns = known_run_ns(s, i);
-        awake |= (dynsel_finish_set)1 << i;
-        s->awake_run_ns =
-            run_ns != 0 ? dynsel_finish_lower(run_ns, s->awake_run_ns) : s->awake_run_ns;
+    dynsel_finish_set found = workers & ~((dynsel_finish_set)1 << last);
+    const uint64_t least_ns = found != 0 ? dynsel_sight_known_run_ns(s, last, false) / 4 * 3 : 0;
+    for (uint32_t i = 0; i < s->count && found != 0; i++) {
+        const uint64_t run_ns =
+            dynsel_finish_is_in(found, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
+        const bool is_faster = run_ns != 0 && run_ns < least_ns;
+        found &= ~((dynsel_finish_set)is_faster << i);
     }
-    s->asleep = awake != 0 ? s->asleep : 0;
+    return found;
 }
 
 static void look_at_home(dynsel_finish_sight *s)
@@ -273,7 +261,8 @@ void dynsel_sight_look(dynsel_finish_sight *s)
     s->looked = false;
     look_at_queues(s);
     s->candidates = find_candidates(&s->policy->policy, s->count, s->task);
-    look_at_workers(s);
+    s->to_wake =
+        dynsel_finish_is_one_by_one(s->policy) && s->kinds->own != NULL ? workers_to_wake(s) : 0;
     if (s->bytes_in != NULL) {
         look_at_expected(s);
         look_at_data(s);

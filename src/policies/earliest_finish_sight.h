@@ -11,7 +11,6 @@ enum {
     DYNSEL_FINISH_NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
     DYNSEL_FINISH_HAND_OVER_NS = 25000,
     DYNSEL_FINISH_WAKE_NS = 40000,
-    DYNSEL_FINISH_FASTER_SHARE = 4, /* a worker that needs less than 3 / 4 is woken */
     DYNSEL_FINISH_TELLING_ERROR = DYNSEL_LOG2_ONE / 2 /* 1.4 times */
 };
 
@@ -38,19 +37,18 @@ typedef struct dynsel_finish_sight {
     bool comes_behind;        /* short copies of data from a device, behind its queue */
     bool others_follow;       /* this kind takes twice as long there as uses of data usually do */
     dynsel_finish_set candidates;
-    dynsel_finish_set asleep; /* workers that would have to be woken, where another one is awake */
-    uint64_t awake_run_ns;    /* the least known run on such a one; the most: none is known */
-    uint32_t unknown;         /* candidates without a time */
-    uint32_t best;            /* of the candidates with a time */
-    uint64_t best_cost_ns;    /* until its end, and what the choice costs later */
-    uint64_t best_run_ns;     /* its known run, even the first; 0: none is known */
-    uint32_t fastest;         /* of those with a time: the shortest run */
-    uint64_t fastest_ns;      /* that run */
-    uint32_t least_whole;     /* the same with what the program spends beside the run */
-    uint64_t least_whole_ns;  /* that time */
-    uint64_t least_run_ns;    /* its run */
-    uint32_t wanted;          /* the best, if it is not least_whole; else none */
-    int32_t wanted_speed;     /* its speed, compared with least_whole: not above 0 */
+    dynsel_finish_set to_wake;  /* workers that may sleep, where another is awake and as fast */
+    uint32_t unknown;           /* candidates without a time */
+    uint32_t best;              /* of the candidates with a time */
+    uint64_t best_cost_ns;      /* until its end, and what the choice costs later */
+    uint64_t best_run_ns;       /* its known run, even the first; 0: none is known */
+    uint32_t fastest;           /* of those with a time: the shortest run */
+    uint64_t fastest_ns;        /* that run */
+    uint32_t least_whole;       /* the same with what the program spends beside the run */
+    uint64_t least_whole_ns;    /* that time */
+    uint64_t least_run_ns;      /* its run */
+    uint32_t wanted;            /* the best, if it is not least_whole; else none */
+    int32_t wanted_speed;       /* its speed, compared with least_whole: not above 0 */
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
     uint64_t least_bytes;  /* that the resource which has most of the data would have to copy; the
                              most: copies come behind no queue */
@@ -290,14 +288,10 @@ static inline uint64_t dynsel_sight_host_ns(const dynsel_finish_sight *s, uint32
                : dynsel_sight_later_of(host_ns, dynsel_sight_parts_ns(s, index, its, run_ns));
 }
 
-/* Until a worker is awake, where another one is that needs no longer for the run, as far as is
- * known: it stays awake while it gets work. So short work stays on one of equal workers. */
-static inline uint64_t dynsel_sight_wake_ns(const dynsel_finish_sight *s, uint32_t index,
-                                            uint64_t run_ns)
+/* A worker stays awake while it gets work. So short work stays on one of equal workers. */
+static inline uint64_t dynsel_sight_wake_ns(const dynsel_finish_sight *s, uint32_t index)
 {
-    const bool is_faster = s->awake_run_ns != UINT64_MAX &&
-                           run_ns < s->awake_run_ns - s->awake_run_ns / DYNSEL_FINISH_FASTER_SHARE;
-    return dynsel_finish_is_in(s->asleep, index) && !is_faster ? DYNSEL_FINISH_WAKE_NS : 0;
+    return dynsel_finish_is_in(s->to_wake, index) ? DYNSEL_FINISH_WAKE_NS : 0;
 }
 
 /* When a run would be over, from now on: its submit delays what is submitted next, too. */
@@ -305,7 +299,7 @@ static inline uint64_t dynsel_sight_end_ns(const dynsel_finish_sight *s, uint32_
                                            uint64_t run_ns, uint64_t whole_ns)
 {
     return dynsel_sight_later_of(dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) +
-                                     dynsel_sight_wake_ns(s, index, run_ns) + whole_ns,
+                                     dynsel_sight_wake_ns(s, index) + whole_ns,
                                  dynsel_sight_host_ns(s, index, run_ns));
 }
 
