@@ -10,10 +10,10 @@ enum { FIRST, SECOND, WORKERS, KINDS = 8 };
 
 #define US UINT64_C(1000)
 
-/* Kinds of 1 us and more. */
-static void begin(uint32_t in_flight, uint64_t wake_ns)
+/* Kinds of 1 us and more, one piece in flight. */
+static void begin(uint64_t wake_ns)
 {
-    w = (world){.count = WORKERS, .in_flight = in_flight, .random = {test_seed()}};
+    w = (world){.count = WORKERS, .in_flight = 1, .random = {test_seed()}};
     for (uint32_t i = 0; i < WORKERS; i++) {
         w.devices[i] = (world_device){
             .what = WORLD_THREAD, .submit_ns = US, .latency_ns = US, .wake_ns = wake_ns};
@@ -32,8 +32,8 @@ static void end(void)
     world_close();
 }
 
-/* Pieces of all kinds, one by one. Returns how many found their worker asleep. */
-static uint32_t run_one_by_one(uint32_t pieces)
+/* Pieces of all kinds. Returns how many found their worker asleep. */
+static uint32_t run_pieces(uint32_t pieces)
 {
     uint32_t wakes = 0;
     for (uint32_t i = 0; i < pieces; i++) {
@@ -50,28 +50,28 @@ static uint32_t run_one_by_one(uint32_t pieces)
 static void work_stays_on_worker_that_is_awake(void **state)
 {
     (void)state;
-    begin(1, 50 * US);
+    begin(50 * US);
     w.jitter_percent = 12;
-    (void)run_one_by_one(1000);
+    (void)run_pieces(1000);
     w.reasons[DYNSEL_REASON_EXPLORING] = 0;
-    const uint32_t wakes = run_one_by_one(2000);
+    const uint32_t wakes = run_pieces(2000);
     assert_in_range(wakes, 0, w.reasons[DYNSEL_REASON_EXPLORING] + 10);
     assert_in_range(wakes, 0, 100);
     end();
 }
 
-/* To wake it takes as long as it saves in four runs. */
+/* To wake it takes longer than it saves in a run. */
 static void faster_worker_is_woken(void **state)
 {
     (void)state;
-    begin(1, 50 * US);
+    begin(50 * US);
     for (uint32_t kind = 0; kind < KINDS; kind++) {
         w.times[kind][FIRST].fixed_ns *= 2;
     }
-    (void)run_one_by_one(1000);
+    (void)run_pieces(1000);
     w.runs[KINDS - 1][SECOND] = 0;
     w.runs[KINDS - 1][FIRST] = 0;
-    (void)run_one_by_one(1000);
+    (void)run_pieces(1000);
     assert_true(w.runs[KINDS - 1][SECOND] > 9 * w.runs[KINDS - 1][FIRST]);
     end();
 }
@@ -79,11 +79,11 @@ static void faster_worker_is_woken(void **state)
 static void slower_worker_is_learned(void **state)
 {
     (void)state;
-    begin(1, 0);
+    begin(0);
     for (uint32_t kind = 0; kind < KINDS; kind++) {
         w.times[kind][SECOND].fixed_ns *= 4;
     }
-    (void)run_one_by_one(1000);
+    (void)run_pieces(1000);
     for (uint32_t kind = 0; kind < KINDS; kind++) {
         assert_in_range(w.runs[kind][SECOND], 0, 12);
     }
