@@ -19,6 +19,9 @@ static const char *const rank_variables[] = {
     "PMIX_RANK",
 };
 
+/* Nothing but the list waits for them: so machines that are slow to begin are not left out. */
+static const dynsel_mpi_options patient = {.silence_ns = UINT64_C(60000000000)};
+
 static bool is_open;
 
 static const char *launchers_rank(void)
@@ -58,7 +61,7 @@ int ranks_begin(void)
     if (!ranks_have_launcher()) {
         return EXIT_SUCCESS;
     }
-    if (dynsel_mpi_open(NULL) != DYNSEL_OK) {
+    if (dynsel_mpi_open(&patient) != DYNSEL_OK) {
         return fail("the ranks cannot be connected");
     }
     is_open = true;
