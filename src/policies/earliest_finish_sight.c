@@ -182,7 +182,7 @@ static inline uint64_t known_run_ns(const dynsel_finish_sight *s, uint32_t index
 }
 
 /* Of a program with one piece in flight: the workers that would have to be woken, where the one
- * that had the last piece needs no longer, as far as is known. */
+ * that had the last piece needs no more than four thirds of their time, as far as is known. */
 DYNSEL_RARE static dynsel_finish_set workers_to_wake(const dynsel_finish_sight *s)
 {
     const dynsel_finish_set workers = dynsel_finish_workers(s->policy) & s->candidates;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#if CONFIG_DYNSEL_LEARNED_TABLES
 #include "policies/earliest_finish_parts.h"
+#if CONFIG_DYNSEL_LEARNED_TABLES
 #include "policies/learned_memory.h"
 #endif
 #include "test.h"
