@@ -195,8 +195,9 @@ DYNSEL_RARE static dynsel_finish_set workers_to_wake(const dynsel_finish_sight *
     for (uint32_t i = 0; i < s->count && found != 0; i++) {
         const uint64_t run_ns =
             dynsel_finish_is_in(found, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
-        const bool is_faster = run_ns != 0 && run_ns < least_ns;
-        found &= ~((dynsel_finish_set)is_faster << i);
+        if (run_ns != 0 && run_ns < least_ns) {
+            found &= ~((dynsel_finish_set)1 << i);
+        }
     }
     return found;
 }
