@@ -83,12 +83,13 @@
  * late, its next run or two say so.
  *
  * Where work takes a few microseconds, costs decide that nobody predicts: what a driver takes of
- * the program's processor, and how long the system lets its threads wait for one. So the policy
- * measures how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms,
- * and where windows differ much, of up to 32 times as many. A window ends where the program has
- * waited for all its work and done something else for 4 us; of a program that has not paused for
- * 4,096 pieces, or while one resource gets all work for twice as many as in a window before, after
- * 256 pieces and 2 ms, and of any after 2 s. Work counts as what was first known of its kind, in
+ * the program's processor, how long the system lets its threads wait for one, and how much a
+ * device on all processors of the host slows down the threads beside it. So the policy measures
+ * how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms, and
+ * where windows differ much, of up to 32 times as many. A window ends where the program has waited
+ * for all its work and done something else for 4 us; of a program that has not paused for 4,096
+ * pieces, or while one resource gets all work for twice as many as in a window before, after 256
+ * pieces and 2 ms, and of any after 2 s. Work counts as what was first known of its kind, in
  * proportion to its amount; what only one resource can run does not count.
  *
  * A resource whose known runs of all work of a window, and starts, are less than seven eighths of
@@ -98,6 +99,10 @@
  * ends. While a resource that was faster than all together has all work, another one is tried only
  * if its known runs are less than half of the time. A window that is less than half as fast as
  * usual counts only if the next one is, too: a kernel may have been compiled in it.
+ *
+ * In the same way, devices on all processors of the host get no work in a window, where the others
+ * need less than an eighth of its time for what these did in the one before, and get none as long
+ * as that is faster. What can run nowhere else still runs there.
  *
  * All resources together are tried again after 8 windows, then 16, 32 and so on up to 512, and so
  * is a resource that was slower; later if the try before lost more than a 32nd of the windows in
@@ -275,8 +280,10 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word mostly;        /* the resource that gets most work anyway, and 1; 0: none */
     dynsel_word strangers;     /* 1: some resources have not run all kinds */
     dynsel_finish_window window;
-    dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* 0: among all; i: all work on
-                                                                 resource i - 1 */
+    dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 2]; /* 0: among all; i: all work on
+                                                                 resource i - 1; the last: among
+                                                                 those that do not use all
+                                                                 processors of the host */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_word first_starts[CONFIG_DYNSEL_MAX_RESOURCES]; /* what first starts of kinds take, in
                                                               ns */

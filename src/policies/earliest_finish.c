@@ -534,7 +534,8 @@ static bool is_settled(const dynsel_policy *base)
 {
     const dynsel_earliest_finish_policy *const policy = (const dynsel_earliest_finish_policy *)base;
     const uint32_t next = dynsel_word_load_relaxed(&policy->clock) + 1;
-    return dynsel_finish_way_now(policy) != 0 && !dynsel_finish_may_try(policy, next);
+    return dynsel_finish_is_one_alone(dynsel_finish_way_now(policy)) &&
+           !dynsel_finish_may_try(policy, next);
 }
 #endif
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether one resource alone is faster than all together. Costs that nobody can predict decide
- * that for short work: what drivers take of the program's processor, and how long the system lets
- * their threads wait for one. So the program's own speed is measured, in windows of some work, and
- * a resource that should be faster alone gets all work for a window now and then. The faster way
- * stays.
+ * Whether one resource alone is faster than all together, or all are without those that use all
+ * processors of the host. Costs that nobody can predict decide that: what drivers take of the
+ * program's processor, how long the system lets their threads wait for one, and how much a device
+ * on all processors slows down the threads beside it. So the program's own speed is measured, in
+ * windows of some work, and a way that may be faster is tried for a window now and then. The faster
+ * way stays.
  */
 #include "policies/earliest_finish_sight.h"
 
@@ -90,10 +91,16 @@ static uint32_t work_of(const dynsel_finish_sight *s, uint64_t run_ns)
 }
 
 /*
- * The ways: way 0 shares the work among all resources, way i gives all of it to resource i - 1.
+ * The ways.
  */
 
-enum { TOGETHER = 0 };
+enum { TOGETHER = DYNSEL_FINISH_TOGETHER, WITHOUT_PROCESSORS = DYNSEL_FINISH_WITHOUT_PROCESSORS };
+
+/* Whether a resource keeps all processors of the host busy. */
+static bool uses_all_processors(const dynsel_earliest_finish_policy *policy, uint32_t index)
+{
+    return dynsel_finish_is_at(&policy->states[index], DYNSEL_FINISH_PROCESSORS);
+}
 
 static uint32_t rate_of(const dynsel_earliest_finish_policy *policy, uint32_t way)
 {
@@ -164,7 +171,9 @@ static void rest(dynsel_earliest_finish_policy *policy, uint32_t slower, uint32_
     const uint32_t windows = lost > next ? (uint32_t)dynsel_finish_lower(lost, MOST_PAUSE) : next;
     dynsel_word_store_relaxed(&way->pause, next);
     dynsel_word_store_relaxed(&way->rest, windows);
-    for (uint32_t i = 1; slower != TOGETHER && i <= dynsel_policy_count(&policy->policy); i++) {
+    const uint32_t count =
+        dynsel_finish_is_one_alone(slower) ? dynsel_policy_count(&policy->policy) : 0;
+    for (uint32_t i = 1; i <= count; i++) {
         const bool is_like = dynsel_word_load_relaxed(&policy->states[i - 1].is.place) ==
                              dynsel_word_load_relaxed(&policy->states[slower - 1].is.place);
         if (is_like && i != better && dynsel_word_load_relaxed(&policy->ways[i].rest) < windows) {
@@ -185,8 +194,21 @@ static void go(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t fro
     dynsel_word_store_relaxed(&policy->way, way);
 }
 
-/* A window with all resources is over: what each could do alone. Returns whether that is known of
- * all. */
+/* A window with all resources is over: those on all processors may be left out if their work takes
+ * the others little time, as far as is known. */
+static void note_who_may_be_left_out(dynsel_earliest_finish_policy *policy, uint32_t took)
+{
+    dynsel_finish_way *const way = &policy->ways[WITHOUT_PROCESSORS];
+    const uint32_t needs = dynsel_word_load_relaxed(&way->needs);
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        others += uses_all_processors(policy, i) ? 0 : 1;
+    }
+    const bool may_be = others > 1 && needs != 0 && needs / others < took / GAIN_SHARE;
+    dynsel_word_store_relaxed(&way->could, may_be ? MOST_RATE : 0);
+}
+
+/* The same: what each could do alone. Returns whether that is known of all. */
 static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t work)
 {
     uint32_t mostly = TOGETHER;
@@ -213,7 +235,7 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
  * that it takes. */
 static uint32_t least_gain(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t now)
 {
-    if (now != TOGETHER && !has_most_anyway(policy, now)) {
+    if (dynsel_finish_is_one_alone(now) && !has_most_anyway(policy, now)) {
         return DOUBT_SHARE;
     }
     return has_most_anyway(policy, way) ? NEARLY_SHARE : GAIN_SHARE;
@@ -238,7 +260,9 @@ static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
     if (was_overrated(policy, now)) {
         dynsel_word_store_relaxed(&policy->ways[TOGETHER].rest, 0);
     }
-    for (uint32_t i = 0; i <= dynsel_policy_count(&policy->policy); i++) {
+    const uint32_t count = dynsel_policy_count(&policy->policy);
+    for (uint32_t k = 0; k <= count + 1; k++) {
+        const uint32_t i = k <= count ? k : WITHOUT_PROCESSORS;
         dynsel_finish_way *const way = &policy->ways[i];
         const uint32_t left = dynsel_word_load_relaxed(&way->rest);
         const uint32_t could = i == TOGETHER ? MOST_RATE : dynsel_word_load_relaxed(&way->could);
@@ -283,6 +307,7 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
         dynsel_word_store_relaxed(&policy->ways[i + 1].needs, 0);
         dynsel_word_store_relaxed(&policy->ways[i + 1].given, 0);
     }
+    dynsel_word_store_relaxed(&policy->ways[WITHOUT_PROCESSORS].needs, 0);
     dynsel_word_store_relaxed(&window->pieces, 0);
     dynsel_word_store_relaxed(&window->learns, 0);
     dynsel_word_store_relaxed(&window->tries, 0);
@@ -326,6 +351,9 @@ DYNSEL_RARE static void end_window(dynsel_earliest_finish_policy *policy, bool i
             return;
         }
         learn_rate(policy, way, (uint32_t)dynsel_finish_lower(rate + 1, MOST_RATE));
+        if (way == TOGETHER) {
+            note_who_may_be_left_out(policy, took);
+        }
         if (way != TOGETHER || has_learned(window, note_what_could_be(policy, work))) {
             choose_way(policy, way);
         }
@@ -450,7 +478,7 @@ void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
 {
     dynsel_finish_window *const window = &policy->window;
     go(policy, TOGETHER, 0);
-    for (uint32_t i = 0; i <= CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+    for (uint32_t i = 0; i <= WITHOUT_PROCESSORS; i++) {
         dynsel_finish_way *const way = &policy->ways[i];
         dynsel_word_store_relaxed(&way->rate, 0);
         dynsel_word_store_relaxed(&way->rest, 0);
@@ -479,7 +507,7 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
         return;
     }
     /* what one resource alone can run is the same in all ways */
-    if (s->kinds->own == NULL || (s->candidates & (s->candidates - 1)) == 0) {
+    if (s->kinds->own == NULL || (s->all & (s->all - 1)) == 0) {
         return;
     }
     const uint32_t way = dynsel_word_load_relaxed(&policy->way);
@@ -492,24 +520,44 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
         dynsel_word_store_relaxed(&window->learns, 1);
     }
     if (way != TOGETHER) {
-        add(&window->strays, index != way - 1 ? 1 : 0);
+        const bool is_stray = dynsel_finish_is_one_alone(way)
+                                  ? index != way - 1
+                                  : !dynsel_finish_is_in(s->candidates, index);
+        add(&window->strays, is_stray ? 1 : 0);
         return;
     }
     add(&policy->ways[index + 1].given, work);
+    uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < s->count && s->looked; i++) {
         const bool is_known = dynsel_sight_is_candidate(s, i) && s->known_ns[i] != 0;
-        add(&policy->ways[i + 1].needs,
-            is_known ? short_units(dynsel_sight_turn_ns(s, i, s->known_ns[i])) : UINT32_MAX);
+        const uint32_t needs =
+            is_known ? short_units(dynsel_sight_turn_ns(s, i, s->known_ns[i])) : UINT32_MAX;
+        add(&policy->ways[i + 1].needs, needs);
+        least = needs < least && !uses_all_processors(policy, i) ? needs : least;
+    }
+    if (uses_all_processors(policy, index)) {
+        add(&policy->ways[WITHOUT_PROCESSORS].needs, least);
     }
 }
 
 bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint64_t *run_ns)
 {
     const uint32_t way = dynsel_finish_way_now(s->policy);
-    if (way == TOGETHER || !dynsel_sight_is_candidate(s, way - 1)) {
+    if (!dynsel_finish_is_one_alone(way) || !dynsel_sight_is_candidate(s, way - 1)) {
         return false;
     }
     *index = way - 1;
     *run_ns = dynsel_sight_known_run_ns(s, way - 1, false);
     return *run_ns != 0;
+}
+
+dynsel_finish_set dynsel_sight_without_processors(const dynsel_finish_sight *s)
+{
+    dynsel_finish_set found = s->all;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (uses_all_processors(s->policy, i)) {
+            found &= ~((dynsel_finish_set)1 << i);
+        }
+    }
+    return found != 0 ? found : s->all;
 }

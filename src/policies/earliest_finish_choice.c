@@ -389,7 +389,7 @@ static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
 
 static choice choose(dynsel_finish_sight *s)
 {
-    if (is_only_one(s->candidates)) {
+    if (is_only_one(s->all)) {
         const uint32_t only = assumed_fastest(s);
         return (choice){.index = only,
                         .reason = dynsel_policy_reason_of_only(&s->policy->policy, only, s->task)};
@@ -482,7 +482,7 @@ static void choose_untracked(const dynsel_finish_sight *s, dynsel_selection *sel
 {
     selection->index = assumed_fastest(s);
     selection->reason =
-        is_only_one(s->candidates)
+        is_only_one(s->all)
             ? (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, selection->index, s->task)
             : (uint8_t)DYNSEL_REASON_UNTRACKED;
     selection->wants = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION;
@@ -530,6 +530,9 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
     uint32_t least = home;
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         dynsel_word *const usual = &policy->states[i].is.usual_ns;
+        if (dynsel_finish_is_in(s->all & ~s->candidates, i)) {
+            continue;
+        }
         const uint32_t before = dynsel_word_load_relaxed(usual);
         uint32_t now = before;
         uint64_t known_ns = 0;
@@ -571,7 +574,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     do {
         dynsel_sight_look(&s);
         dynsel_sight_trace(&s, selection);
-        if (s.candidates == 0) {
+        if (s.all == 0) {
             return dynsel_policy_refuse(&policy->policy, task);
         }
         if (kinds->own == NULL) {

@@ -138,10 +138,23 @@ static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *po
     return dynsel_finish_is_turn(clock, 4) && dynsel_word_load_relaxed(&policy->strangers) != 0;
 }
 
-/* The way in which work is shared now, see earliest_finish_alone.c; 0: among all resources. */
+/* Ways to share work, see earliest_finish_alone.c; of the others, way i gives all to resource
+ * i - 1. */
+enum {
+    DYNSEL_FINISH_TOGETHER = 0,
+    DYNSEL_FINISH_WITHOUT_PROCESSORS = CONFIG_DYNSEL_MAX_RESOURCES + 1
+};
+
+static inline bool dynsel_finish_is_one_alone(uint32_t way)
+{
+    return way != DYNSEL_FINISH_TOGETHER && way != DYNSEL_FINISH_WITHOUT_PROCESSORS;
+}
+
+/* The way in which work is shared now. */
 static inline uint32_t dynsel_finish_way_now(const dynsel_earliest_finish_policy *policy)
 {
-    return dynsel_finish_is_one_by_one(policy) ? 0 : dynsel_word_load_relaxed(&policy->way);
+    return dynsel_finish_is_one_by_one(policy) ? DYNSEL_FINISH_TOGETHER
+                                               : dynsel_word_load_relaxed(&policy->way);
 }
 
 static inline bool dynsel_finish_is_at(const dynsel_finish_resource *resource,

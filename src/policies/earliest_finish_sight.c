@@ -261,7 +261,10 @@ void dynsel_sight_look(dynsel_finish_sight *s)
 {
     s->looked = false;
     look_at_queues(s);
-    s->candidates = find_candidates(&s->policy->policy, s->count, s->task);
+    s->all = find_candidates(&s->policy->policy, s->count, s->task);
+    s->candidates = dynsel_finish_way_now(s->policy) == DYNSEL_FINISH_WITHOUT_PROCESSORS
+                        ? dynsel_sight_without_processors(s)
+                        : s->all;
     s->to_wake =
         dynsel_finish_is_one_by_one(s->policy) && s->kinds->own != NULL ? workers_to_wake(s) : 0;
     if (s->bytes_in != NULL) {
@@ -424,7 +427,7 @@ static void put(dynsel_trace_event event, const dynsel_finish_sight *s, uint32_t
 void dynsel_sight_put(const dynsel_finish_sight *s)
 {
     put(DYNSEL_TRACE_SIGHT, s, DYNSEL_TRACE_NO_RESOURCE, s->now_ns,
-        dynsel_trace_pair((uint32_t)s->candidates, s->uses_ahead + 1));
+        dynsel_trace_pair((uint32_t)s->all, s->uses_ahead + 1));
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     const dynsel_data_outlook *const data = s->task->data;
     if (data == NULL) {

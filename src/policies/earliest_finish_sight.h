@@ -36,20 +36,21 @@ typedef struct dynsel_finish_sight {
     uint64_t home_run_ns;     /* the known run there; 0: none is known */
     bool comes_behind;        /* short copies of data from a device, behind its queue */
     bool others_follow;       /* this kind takes twice as long there as uses of data usually do */
-    dynsel_finish_set candidates;
-    dynsel_finish_set to_wake;  /* workers that may sleep, where another is awake and as fast */
-    uint32_t unknown;           /* candidates without a time */
-    uint32_t best;              /* of the candidates with a time */
-    uint64_t best_cost_ns;      /* until its end, and what the choice costs later */
-    uint64_t best_run_ns;       /* its known run, even the first; 0: none is known */
-    uint32_t fastest;           /* of those with a time: the shortest run */
-    uint64_t fastest_ns;        /* that run */
-    uint32_t least_whole;       /* the same with what the program spends beside the run */
-    uint64_t least_whole_ns;    /* that time */
-    uint64_t least_run_ns;      /* its run */
-    uint32_t wanted;            /* the best, if it is not least_whole; else none */
-    int32_t wanted_speed;       /* its speed, compared with least_whole: not above 0 */
-    uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
+    dynsel_finish_set all;    /* that can run it */
+    dynsel_finish_set candidates; /* those that get work now */
+    dynsel_finish_set to_wake;    /* workers that may sleep, where another is awake and as fast */
+    uint32_t unknown;             /* candidates without a time */
+    uint32_t best;                /* of the candidates with a time */
+    uint64_t best_cost_ns;        /* until its end, and what the choice costs later */
+    uint64_t best_run_ns;         /* its known run, even the first; 0: none is known */
+    uint32_t fastest;             /* of those with a time: the shortest run */
+    uint64_t fastest_ns;          /* that run */
+    uint32_t least_whole;         /* the same with what the program spends beside the run */
+    uint64_t least_whole_ns;      /* that time */
+    uint64_t least_run_ns;        /* its run */
+    uint32_t wanted;              /* the best, if it is not least_whole; else none */
+    int32_t wanted_speed;         /* its speed, compared with least_whole: not above 0 */
+    uint64_t shortest_queue_ns;   /* of the candidates that do not block the caller */
     uint64_t least_bytes;  /* that the resource which has most of the data would have to copy; the
                              most: copies come behind no queue */
     uint32_t source_ticks; /* the queue of such resources, if they are apart */
@@ -234,6 +235,10 @@ static inline uint64_t dynsel_sight_ahead_ns(const dynsel_finish_sight *s, uint3
 /* Whether one resource gets all work now, and this task, too. index, run_ns: out, where and for how
  * long it is known to run. See earliest_finish_alone.c. */
 bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint64_t *run_ns);
+
+/* Those of `all` that do not use all processors of the host; all, if there are no others. See
+ * earliest_finish_alone.c. */
+dynsel_finish_set dynsel_sight_without_processors(const dynsel_finish_sight *s);
 
 /* The task will run on a resource: counts it in the window in which the speed of the program is
  * measured. run_ns: the predicted run; 0: not known. is_first: a first trial run. */

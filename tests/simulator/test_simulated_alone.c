@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Costs that no prediction knows: earliest_finish measures the program's speed, and gives all work
- * to one resource where that is faster. */
+ * to one resource, or none to a device on all processors, where that is faster. */
 #include <dynsel/dynsel.h>
 #include <dynsel/simulator.h>
 
@@ -11,29 +11,45 @@
 enum {
     THREAD,
     PROCESSORS,
-    OTHER, /* as PROCESSORS, in some tests */
+    OTHER, /* in some tests: as PROCESSORS, or a thread */
     DEVICES,
     PIECES = 64, /* in a pass */
     KINDS = 2,
     US = 1000,
     THREAD_US = 20,
     PROCESSORS_US = 14,
-    HIDDEN_US = 60
+    HIDDEN_US = 60,
+    WITHOUT_PROCESSORS = CONFIG_DYNSEL_MAX_RESOURCES + 1 /* a way to share work */
 };
 
 static dynsel_simulated_device devices[DEVICES];
 static dynsel_resource resources[DEVICES];
 static dynsel_earliest_finish_policy finisher;
 static uint64_t takes_us[DEVICES];  /* for an amount of 1 */
+static uint64_t suited_us[DEVICES]; /* one piece in 32, if not 0 */
 static uint64_t hidden_us[DEVICES]; /* what a piece takes of the program in addition */
+static uint64_t disturbs_us; /* how long after a run of the processors those of threads take twice
+                                as long */
+static uint64_t disturbed_until_ns;
 static uint64_t amount;
 static uint64_t pause_us; /* what the program does between passes */
 
 static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)done;
-    const unsigned device = where->handle == resources[THREAD].handle ? THREAD : PROCESSORS;
-    dynsel_simulated_spend(takes_us[device] * *(const uint64_t *)args * US);
+    unsigned device = 0;
+    while (where->handle != resources[device].handle) {
+        device++;
+    }
+    const uint64_t takes_ns =
+        (args == suited_us ? suited_us[device] : takes_us[device] * *(const uint64_t *)args) * US;
+    const uint64_t now_ns = dynsel_now_ns();
+    const bool is_thread = devices[device].kind == DYNSEL_SIMULATED_THREAD;
+    if (!is_thread) {
+        disturbed_until_ns = now_ns + takes_ns + disturbs_us * US;
+    }
+    const bool is_disturbed = is_thread && disturbs_us != 0 && now_ns < disturbed_until_ns;
+    dynsel_simulated_spend(is_disturbed ? 2 * takes_ns : takes_ns);
     return DYNSEL_OK;
 }
 
@@ -60,9 +76,12 @@ static int set_up(void **state)
         resources[i] = dynsel_simulated_resource(&devices[i]);
     }
     takes_us[THREAD] = THREAD_US;
-    takes_us[PROCESSORS] = PROCESSORS_US;
+    takes_us[PROCESSORS] = takes_us[OTHER] = PROCESSORS_US;
     hidden_us[THREAD] = 0;
-    hidden_us[PROCESSORS] = HIDDEN_US;
+    hidden_us[PROCESSORS] = hidden_us[OTHER] = HIDDEN_US;
+    (void)memset(suited_us, 0, sizeof suited_us);
+    disturbs_us = 0;
+    disturbed_until_ns = 0;
     amount = 1;
     pause_us = 50;
     begin(OTHER);
@@ -88,13 +107,18 @@ static uint64_t pass(unsigned kinds)
 {
     const uint64_t began_ns = dynsel_now_ns();
     for (unsigned i = 0; i < PIECES; i++) {
-        const uint64_t before = devices[THREAD].pieces;
-        const dynsel_task task = {
-            .function = run, .args = &amount, .id = 1 + i % kinds, .amount = amount};
+        uint64_t before[DEVICES];
+        for (unsigned k = 0; k < DEVICES; k++) {
+            before[k] = devices[k].pieces;
+        }
+        const bool is_suited = suited_us[0] != 0 && i % 32 == 5;
+        const dynsel_task task = {.function = run,
+                                  .args = is_suited ? suited_us : &amount,
+                                  .id = is_suited ? 99 : 1 + i % kinds,
+                                  .amount = amount};
         assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
-        if (i % 4 != 0) {
-            dynsel_simulated_spend(
-                hidden_us[devices[THREAD].pieces != before ? THREAD : PROCESSORS] * US);
+        for (unsigned k = 0; k < DEVICES && i % 4 != 0; k++) {
+            dynsel_simulated_spend(devices[k].pieces != before[k] ? hidden_us[k] * US : 0);
         }
     }
     wait_for_all();
@@ -137,6 +161,7 @@ static void hidden_costs_show_in_speed(void **state)
     /* the same with one resource alone, and the time until its end is seen */
     const uint64_t alone_ns = (uint64_t)PIECES * THREAD_US * US;
     assert_true(took_ns < alone_ns + alone_ns / 10);
+    assert_int_equal(0, finisher.ways[WITHOUT_PROCESSORS].rate.value); /* the thread alone */
 }
 
 static void reason_says_that_one_is_faster_alone(void **state)
@@ -323,26 +348,112 @@ static void resources_are_tried_while_one_gets_all_work(void **state)
     assert_in_range(pieces_of(THREAD, 10, 1), 2 * PIECES, 8 * PIECES); /* they share it */
 }
 
+/* False: the backends are the same, so that forms exclude none. */
+static bool submit_for_processors_only(void)
+{
+    const dynsel_task_form forms[] = {{.backend = resources[PROCESSORS].backend, .function = run}};
+    if (resources[PROCESSORS].backend == resources[THREAD].backend) {
+        return false;
+    }
+    const dynsel_task task = {
+        .args = &amount, .id = 77, .amount = 1, .forms = forms, .form_count = 1};
+    assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
+    return true;
+}
+
 /* What only one resource can run says nothing of how the rest is shared. */
 static void work_for_one_resource_only_does_not_count(void **state)
 {
     (void)state;
-    const dynsel_task_form forms[] = {{.backend = resources[PROCESSORS].backend}};
-    const bool is_excludable = resources[PROCESSORS].backend != resources[THREAD].backend;
+    bool is_excludable = true;
     for (unsigned i = 0; i < 12 && is_excludable; i++) {
         (void)pass(KINDS);
-        assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy,
-                                               &(dynsel_task){.function = run,
-                                                              .args = &amount,
-                                                              .id = 77,
-                                                              .amount = 1,
-                                                              .forms = forms,
-                                                              .form_count = 1},
-                                               NULL));
+        is_excludable = submit_for_processors_only();
     }
     wait_for_all();
     (void)pieces_of(THREAD, 2, KINDS);
     assert_true(!is_excludable || finisher.way.value == THREAD + 1);
+}
+
+/* Two threads, and a device on all processors that suits a few pieces. After it has run, the
+ * threads are slow for a while, as beside a driver whose threads wait actively. */
+static void begin_with_two_threads(void)
+{
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    devices[OTHER] = devices[THREAD];
+    resources[OTHER] = dynsel_simulated_resource(&devices[OTHER]);
+    takes_us[OTHER] = THREAD_US;
+    takes_us[PROCESSORS] = 10 * THREAD_US;
+    hidden_us[PROCESSORS] = hidden_us[OTHER] = 0;
+    suited_us[THREAD] = suited_us[OTHER] = (uint64_t)2 * THREAD_US;
+    suited_us[PROCESSORS] = THREAD_US;
+    disturbs_us = 2000;
+    begin(DEVICES);
+}
+
+static void device_that_slows_down_others_is_left_out(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    (void)pieces_of(PROCESSORS, 12, KINDS);
+    /* all resources together are tried meanwhile, and given up again */
+    const uint64_t on_device = pieces_of(PROCESSORS, 100, KINDS);
+    uint64_t took_ns = UINT64_MAX;
+    for (unsigned i = 0; i < 4; i++) { /* one of them may be such a try */
+        const uint64_t its_ns = pass(KINDS);
+        took_ns = its_ns < took_ns ? its_ns : took_ns;
+    }
+    print_message("%u of %u pieces on the device, a pass takes %u us\n", (unsigned)on_device,
+                  100 * PIECES, (unsigned)(took_ns / US));
+    assert_in_range(on_device, 1, PIECES);
+    assert_false(finisher.policy.ops->is_settled(&finisher.policy)); /* it looks at data */
+    const uint64_t both_ns = (uint64_t)PIECES * THREAD_US * US / 2;
+    assert_true(took_ns < both_ns + both_ns / 10);
+}
+
+static void device_that_was_left_out_gets_work_again(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    (void)pieces_of(PROCESSORS, 12, KINDS);
+    assert_int_equal(WITHOUT_PROCESSORS, finisher.way.value);
+    disturbs_us = 0;
+    (void)pieces_of(PROCESSORS, 200, KINDS);
+    assert_int_equal(0, finisher.way.value);
+    assert_int_equal(0, finisher.tries_from.value);
+    assert_true(pieces_of(PROCESSORS, 10, KINDS) >= 20); /* those that suit it */
+}
+
+/* What the others would need for its work is known to be too much. */
+static void device_that_others_cannot_replace_is_not_left_out(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    takes_us[PROCESSORS] = THREAD_US / 2;
+    disturbs_us = 0;
+    (void)pieces_of(PROCESSORS, 100, KINDS);
+    assert_int_equal(0, finisher.ways[WITHOUT_PROCESSORS].rate.value);
+}
+
+/* New kinds are learned with all resources, and what can run nowhere else runs there. */
+static void device_that_is_left_out_is_still_used(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    (void)pieces_of(PROCESSORS, 12, KINDS);
+    assert_int_equal(WITHOUT_PROCESSORS, finisher.way.value);
+    assert_true(pieces_of(PROCESSORS, 40, 4 * KINDS) > 0);
+    unsigned passes = 0;
+    while (passes < 400 && finisher.way.value != WITHOUT_PROCESSORS) {
+        (void)pass(4 * KINDS);
+        passes++;
+    }
+    print_message("left out again after %u passes\n", passes);
+    assert_int_equal(WITHOUT_PROCESSORS, finisher.way.value);
+    const uint64_t before = devices[PROCESSORS].pieces;
+    const uint64_t expected = submit_for_processors_only() ? before + 1 : before;
+    wait_for_all();
+    assert_int_equal(expected, devices[PROCESSORS].pieces);
 }
 
 #if CONFIG_DYNSEL_RESOURCE_STATES
@@ -378,29 +489,33 @@ static void one_piece_at_a_time_is_chosen_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up,
-                                        tear_down),
+    const struct CMUnitTest tests[] =
+    { cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(device_that_slows_down_others_is_left_out, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(device_that_was_left_out_gets_work_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(device_that_others_cannot_replace_is_not_left_out, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(device_that_is_left_out_is_still_used, set_up, tear_down),
 #if CONFIG_DYNSEL_RESOURCE_STATES
-        cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
 #endif
-        cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
