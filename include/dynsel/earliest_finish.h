@@ -273,6 +273,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
     dynsel_word sharers;       /* threads that have a processor beside the program; at least 1 */
     dynsel_word workers[2];    /* a bit for each thread of the host, without the program's own */
+    dynsel_word on_all[2];     /* a bit for each resource on all processors of the host */
     dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
                                 returns */
     dynsel_word way;           /* of `ways`, how work is shared now */

@@ -558,8 +558,8 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finis
 #endif
                                       DYNSEL_HEARS_TIMES};
 
-dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
-                                          const dynsel_options *options)
+DYNSEL_RARE dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
+                                                      const dynsel_options *options)
 {
     if (CONFIG_DYNSEL_ERROR_TEXTS && policy == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
@@ -590,6 +590,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);
         (void)__builtin_memset(policy->blocking, 0, sizeof policy->blocking);
         (void)__builtin_memset(policy->workers, 0, sizeof policy->workers);
+        (void)__builtin_memset(policy->on_all, 0, sizeof policy->on_all);
         for (uint32_t i = 0; i < policy->policy.count; i++) {
             dynsel_finish_assume(policy, i);
         }

@@ -96,12 +96,6 @@ static uint32_t work_of(const dynsel_finish_sight *s, uint64_t run_ns)
 
 enum { TOGETHER = DYNSEL_FINISH_TOGETHER, WITHOUT_PROCESSORS = DYNSEL_FINISH_WITHOUT_PROCESSORS };
 
-/* Whether a resource keeps all processors of the host busy. */
-static bool uses_all_processors(const dynsel_earliest_finish_policy *policy, uint32_t index)
-{
-    return dynsel_finish_is_at(&policy->states[index], DYNSEL_FINISH_PROCESSORS);
-}
-
 static uint32_t rate_of(const dynsel_earliest_finish_policy *policy, uint32_t way)
 {
     return dynsel_word_load_relaxed(&policy->ways[way].rate);
@@ -200,9 +194,9 @@ static void note_who_may_be_left_out(dynsel_earliest_finish_policy *policy, uint
 {
     dynsel_finish_way *const way = &policy->ways[WITHOUT_PROCESSORS];
     const uint32_t needs = dynsel_word_load_relaxed(&way->needs);
-    uint32_t others = 0;
-    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
-        others += uses_all_processors(policy, i) ? 0 : 1;
+    uint32_t others = dynsel_policy_count(&policy->policy);
+    for (dynsel_finish_set left = dynsel_finish_on_all(policy); left != 0; left &= left - 1) {
+        others--;
     }
     const bool may_be = others > 1 && needs != 0 && needs / others < took / GAIN_SHARE;
     dynsel_word_store_relaxed(&way->could, may_be ? MOST_RATE : 0);
@@ -260,9 +254,7 @@ static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
     if (was_overrated(policy, now)) {
         dynsel_word_store_relaxed(&policy->ways[TOGETHER].rest, 0);
     }
-    const uint32_t count = dynsel_policy_count(&policy->policy);
-    for (uint32_t k = 0; k <= count + 1; k++) {
-        const uint32_t i = k <= count ? k : WITHOUT_PROCESSORS;
+    for (uint32_t i = 0; i <= WITHOUT_PROCESSORS; i++) {
         dynsel_finish_way *const way = &policy->ways[i];
         const uint32_t left = dynsel_word_load_relaxed(&way->rest);
         const uint32_t could = i == TOGETHER ? MOST_RATE : dynsel_word_load_relaxed(&way->could);
@@ -434,6 +426,32 @@ static bool flows(const dynsel_earliest_finish_policy *policy)
            (!is_usual && pieces / 2 >= dynsel_word_load_relaxed(&window->usual));
 }
 
+/* The program comes back after a pause: the window may be wide enough. */
+DYNSEL_RARE static void look_after_pause(const dynsel_finish_sight *s, uint32_t now)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    dynsel_finish_window *const window = &policy->window;
+    dynsel_word_store_relaxed(&window->flow, 0);
+    if (dynsel_word_load_relaxed(&window->pieces) != 0) {
+        add(&window->took, busy_until(window, now));
+    }
+    begin_busy(window, s);
+    if (is_wide_enough(window)) {
+        end_window(policy, true);
+    }
+}
+
+/* A piece of those in no window. False: more of them follow. */
+DYNSEL_RARE static bool look_at_lead(const dynsel_finish_sight *s, uint32_t lead, bool is_idle)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    dynsel_finish_window *const window = &policy->window;
+    dynsel_word_store_relaxed(&window->lead, is_idle ? 0 : lead - 1);
+    begin_window(policy);
+    begin_busy(window, s);
+    return is_idle || lead == 1;
+}
+
 /* Ends the window in time. False: what is submitted now is in none. */
 static bool look_at_window(const dynsel_finish_sight *s)
 {
@@ -444,20 +462,10 @@ static bool look_at_window(const dynsel_finish_sight *s)
     const uint32_t pieces = dynsel_word_load_relaxed(&window->pieces);
     const uint32_t lead = dynsel_word_load_relaxed(&window->lead);
     if (lead != 0) {
-        dynsel_word_store_relaxed(&window->lead, is_idle ? 0 : lead - 1);
-        begin_window(policy);
-        begin_busy(window, s);
-        return is_idle || lead == 1;
+        return look_at_lead(s, lead, is_idle);
     }
     if (is_idle) {
-        dynsel_word_store_relaxed(&window->flow, 0);
-        if (pieces != 0) {
-            add(&window->took, busy_until(window, now));
-        }
-        begin_busy(window, s);
-        if (is_wide_enough(window)) {
-            end_window(policy, true);
-        }
+        look_after_pause(s, now);
         return true;
     }
     const uint32_t since = now - dynsel_word_load_relaxed(&window->began);
@@ -474,7 +482,7 @@ static bool look_at_window(const dynsel_finish_sight *s)
 }
 
 #if CONFIG_DYNSEL_RESOURCE_SETS
-void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
+DYNSEL_RARE void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
 {
     dynsel_finish_window *const window = &policy->window;
     go(policy, TOGETHER, 0);
@@ -492,6 +500,27 @@ void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy)
     begin_window(policy);
 }
 #endif
+
+/* What a task takes of a resource, as far as is known. */
+static inline uint32_t turn_units(const dynsel_finish_sight *s, uint32_t index)
+{
+    return dynsel_sight_is_candidate(s, index) && s->known_ns[index] != 0
+               ? short_units(dynsel_sight_turn_ns(s, index, s->known_ns[index]))
+               : UINT32_MAX;
+}
+
+/* A device on all processors gets the task: it takes the others so much. */
+DYNSEL_RARE static void add_needs_of_others(const dynsel_finish_sight *s)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    const dynsel_finish_set others = s->all & ~dynsel_finish_on_all(policy);
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < s->count && s->looked; i++) {
+        const uint32_t needs = dynsel_finish_is_in(others, i) ? turn_units(s, i) : UINT32_MAX;
+        least = needs < least ? needs : least;
+    }
+    add(&policy->ways[WITHOUT_PROCESSORS].needs, least);
+}
 
 void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
                            bool is_first)
@@ -527,16 +556,11 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
         return;
     }
     add(&policy->ways[index + 1].given, work);
-    uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < s->count && s->looked; i++) {
-        const bool is_known = dynsel_sight_is_candidate(s, i) && s->known_ns[i] != 0;
-        const uint32_t needs =
-            is_known ? short_units(dynsel_sight_turn_ns(s, i, s->known_ns[i])) : UINT32_MAX;
-        add(&policy->ways[i + 1].needs, needs);
-        least = needs < least && !uses_all_processors(policy, i) ? needs : least;
+        add(&policy->ways[i + 1].needs, turn_units(s, i));
     }
-    if (uses_all_processors(policy, index)) {
-        add(&policy->ways[WITHOUT_PROCESSORS].needs, least);
+    if (dynsel_finish_is_in(dynsel_finish_on_all(policy), index)) {
+        add_needs_of_others(s);
     }
 }
 
@@ -549,15 +573,4 @@ bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint
     *index = way - 1;
     *run_ns = dynsel_sight_known_run_ns(s, way - 1, false);
     return *run_ns != 0;
-}
-
-dynsel_finish_set dynsel_sight_without_processors(const dynsel_finish_sight *s)
-{
-    dynsel_finish_set found = s->all;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (uses_all_processors(s->policy, i)) {
-            found &= ~((dynsel_finish_set)1 << i);
-        }
-    }
-    return found != 0 ? found : s->all;
 }

@@ -530,9 +530,6 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
     uint32_t least = home;
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         dynsel_word *const usual = &policy->states[i].is.usual_ns;
-        if (dynsel_finish_is_in(s->all & ~s->candidates, i)) {
-            continue;
-        }
         const uint32_t before = dynsel_word_load_relaxed(usual);
         uint32_t now = before;
         uint64_t known_ns = 0;

@@ -98,7 +98,13 @@ static inline dynsel_finish_set dynsel_finish_workers(const dynsel_earliest_fini
     return dynsel_finish_set_of(policy->workers);
 }
 
-/* The same, if several have a processor beside the program: they share data. */
+/* The devices on all processors of the host. */
+static inline dynsel_finish_set dynsel_finish_on_all(const dynsel_earliest_finish_policy *policy)
+{
+    return dynsel_finish_set_of(policy->on_all);
+}
+
+/* The threads of this host, if several have a processor beside the program: they share data. */
 static inline dynsel_finish_set dynsel_finish_sharing(const dynsel_earliest_finish_policy *policy)
 {
     return dynsel_word_load_relaxed(&policy->sharers) > 1 ? dynsel_finish_workers(policy) : 0;

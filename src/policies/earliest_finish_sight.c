@@ -257,13 +257,20 @@ static void look_at_expected(dynsel_finish_sight *s)
 }
 #endif
 
+/* What can run only on devices on all processors runs there. */
+static dynsel_finish_set without_processors(const dynsel_finish_sight *s)
+{
+    const dynsel_finish_set others = s->all & ~dynsel_finish_on_all(s->policy);
+    return others != 0 ? others : s->all;
+}
+
 void dynsel_sight_look(dynsel_finish_sight *s)
 {
     s->looked = false;
     look_at_queues(s);
     s->all = find_candidates(&s->policy->policy, s->count, s->task);
     s->candidates = dynsel_finish_way_now(s->policy) == DYNSEL_FINISH_WITHOUT_PROCESSORS
-                        ? dynsel_sight_without_processors(s)
+                        ? without_processors(s)
                         : s->all;
     s->to_wake =
         dynsel_finish_is_one_by_one(s->policy) && s->kinds->own != NULL ? workers_to_wake(s) : 0;

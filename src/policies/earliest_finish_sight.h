@@ -236,10 +236,6 @@ static inline uint64_t dynsel_sight_ahead_ns(const dynsel_finish_sight *s, uint3
  * long it is known to run. See earliest_finish_alone.c. */
 bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint64_t *run_ns);
 
-/* Those of `all` that do not use all processors of the host; all, if there are no others. See
- * earliest_finish_alone.c. */
-dynsel_finish_set dynsel_sight_without_processors(const dynsel_finish_sight *s);
-
 /* The task will run on a resource: counts it in the window in which the speed of the program is
  * measured. run_ns: the predicted run; 0: not known. is_first: a first trial run. */
 void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,

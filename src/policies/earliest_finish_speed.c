@@ -141,6 +141,7 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
 {
     uint32_t threads = 0;
     dynsel_finish_set workers = 0;
+    dynsel_finish_set on_all = 0;
     uint32_t sharers = 0;
     uint32_t most = 0;
     bool feeds_devices = false;
@@ -151,6 +152,9 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
         if (is_thread && its != 0 && !dynsel_finish_is_in(dynsel_finish_blocking(policy), i)) {
             workers |= (dynsel_finish_set)1 << i;
             sharers++;
+        }
+        if (its != 0 && dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_PROCESSORS)) {
+            on_all |= (dynsel_finish_set)1 << i;
         }
         feeds_devices =
             feeds_devices || dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_APART);
@@ -165,6 +169,8 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
     dynsel_word_store_relaxed(&policy->sharers, sharers != 0 ? sharers : 1);
     dynsel_word_store_relaxed(&policy->workers[0], (uint32_t)workers);
     dynsel_word_store_relaxed(&policy->workers[1], (uint32_t)(workers >> 32));
+    dynsel_word_store_relaxed(&policy->on_all[0], (uint32_t)on_all);
+    dynsel_word_store_relaxed(&policy->on_all[1], (uint32_t)(on_all >> 32));
 }
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy, uint32_t index)

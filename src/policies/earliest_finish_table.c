@@ -172,8 +172,9 @@ static dynsel_finish_kind *make_locked(dynsel_earliest_finish_policy *policy,
     return entry;
 }
 
-static dynsel_finish_kind *make(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
-                                dynsel_task_key key, uint32_t hash)
+DYNSEL_RARE static dynsel_finish_kind *make(dynsel_earliest_finish_policy *policy,
+                                            const dynsel_task *task, dynsel_task_key key,
+                                            uint32_t hash)
 {
     if (!CONFIG_DYNSEL_CONTEXT_THREADS) {
         return make_locked(policy, task, key, hash);
@@ -201,8 +202,8 @@ static dynsel_finish_kind *find(dynsel_earliest_finish_policy *policy, const dyn
 }
 
 #if CONFIG_DYNSEL_LEARNED_TABLES
-dynsel_finish_kind *dynsel_finish_add(dynsel_earliest_finish_policy *policy,
-                                      const dynsel_task *task)
+DYNSEL_RARE dynsel_finish_kind *dynsel_finish_add(dynsel_earliest_finish_policy *policy,
+                                                  const dynsel_task *task)
 {
     const dynsel_task_key key = dynsel_task_key_of(task);
     const uint32_t hash = dynsel_task_key_hash(task, key);

@@ -383,7 +383,7 @@ static void begin_with_two_threads(void)
     devices[OTHER] = devices[THREAD];
     resources[OTHER] = dynsel_simulated_resource(&devices[OTHER]);
     takes_us[OTHER] = THREAD_US;
-    takes_us[PROCESSORS] = 10 * THREAD_US;
+    takes_us[PROCESSORS] = (uint64_t)10 * THREAD_US;
     hidden_us[PROCESSORS] = hidden_us[OTHER] = 0;
     suited_us[THREAD] = suited_us[OTHER] = (uint64_t)2 * THREAD_US;
     suited_us[PROCESSORS] = THREAD_US;
