@@ -88,7 +88,7 @@
  * how fast the program is, in windows of at least 32 pieces of work, or 8 that take 1 ms, and
  * where windows differ much, of up to 32 times as many. A window ends where the program has waited
  * for all its work and done something else for 4 us; of a program that has not paused for 4,096
- * pieces, or while one resource gets all work for twice as many as in a window before, after 256
+ * pieces, or while not all resources get work for twice as many as in a window before, after 256
  * pieces and 2 ms, and of any after 2 s. Work counts as what was first known of its kind, in
  * proportion to its amount; what only one resource can run does not count.
  *
@@ -100,9 +100,11 @@
  * if its known runs are less than half of the time. A window that is less than half as fast as
  * usual counts only if the next one is, too: a kernel may have been compiled in it.
  *
- * In the same way, devices on all processors of the host get no work in a window, where the others
- * need less than an eighth of its time for what these did in the one before, and get none as long
- * as that is faster. What can run nowhere else still runs there.
+ * In the same way, devices on all processors of the host get no work in a window where at least
+ * two others work beside the program, and need less than an eighth of its time for what such
+ * devices did in the last window with all resources; and get none while that is faster by a
+ * twentieth, until a resource goes out of service. What no other resource can run, or has run yet,
+ * still runs there.
  *
  * All resources together are tried again after 8 windows, then 16, 32 and so on up to 512, and so
  * is a resource that was slower; later if the try before lost more than a 32nd of the windows in
@@ -223,14 +225,16 @@ typedef struct dynsel_finish_speed {
 
 #define DYNSEL_FINISH_SCALES 3
 
-/** A way to share the work, among all resources or with all of it on one: how fast it was; only the
- * library looks inside. Times in units of 16 ns. */
+/** A way to share the work, among all resources, among some, or with all of it on one: how fast it
+ * was; only the library looks inside. Times in units of 16 ns. */
 typedef struct dynsel_finish_way {
     dynsel_word rate;  /* of work in a time, in 1024ths; 0: not measured */
     dynsel_word rest;  /* windows until it is tried again */
     dynsel_word pause; /* how many these were last time, at least */
-    dynsel_word could; /* of one resource: the rate if its known runs were all that work takes */
-    dynsel_word needs; /* these runs, of all work of the window */
+    dynsel_word could; /* of one resource: the rate if its known runs were all that work takes; of
+                          some: the greatest rate, or 0 if it is not tried */
+    dynsel_word needs; /* these runs, of all work of the window; of some: what they need for the
+                          work of the others */
     dynsel_word given; /* what of that work it got */
 } dynsel_finish_way;
 
@@ -250,7 +254,8 @@ typedef struct dynsel_finish_window {
     dynsel_word usual;      /* pieces of the last window with all resources */
     dynsel_word width;      /* windows have 2^width times as many pieces as usual */
     dynsel_word tries;      /* first trial runs in it */
-    dynsel_word strays;     /* pieces elsewhere although one resource gets all work */
+    dynsel_word strays;     /* pieces on resources that get none */
+    dynsel_word impaired;   /* resources that were not simply in service when it began */
     dynsel_word learned;    /* windows in a row in which not all resources were known */
     dynsel_word doubted;    /* 1: the window before was less than half as fast as usual */
 } dynsel_finish_window;

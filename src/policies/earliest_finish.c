@@ -131,30 +131,37 @@ static int64_t price_of(const dynsel_earliest_finish_policy *policy,
     return is_first ? loss : loss * dynsel_finish_price(samples - 1); /* as when it was chosen */
 }
 
-/* Under the lock. Accounts for a run: a trial run costs what it took more than the fastest; others
- * earn. */
+/* Under the lock. A trial run costs what it took more than one on the fastest resource. */
+DYNSEL_RARE static void pay_for_trial(dynsel_earliest_finish_policy *policy,
+                                      dynsel_finish_kind *kind, const dynsel_selection *selection,
+                                      uint64_t trial_ns, uint64_t instead_ns)
+{
+    dynsel_finish_times *times = &kind->resources[selection->index];
+    const uint32_t samples = dynsel_word_load_relaxed(&times->samples);
+    const int64_t loss = dynsel_finish_ticks(trial_ns > instead_ns ? trial_ns - instead_ns : 0);
+    const int64_t price = price_of(policy, selection, samples, loss);
+    add_credit(kind, predicted_run(selection) - price);
+    const int64_t of_all = price * (int64_t)dynsel_policy_count(&policy->policy);
+    const uint32_t unspent = dynsel_finish_unspent(kind, selection->index);
+    (void)dynsel_word_add_relaxed(&times->spent,
+                                  of_all < (int64_t)unspent ? (uint32_t)of_all : unspent);
+}
+
+/* Under the lock. Accounts for a run: a trial run is paid for, others earn. */
 static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *kind,
                    const dynsel_selection *selection, uint64_t time_ns)
 {
     uint32_t other = 0;
     const uint64_t all_ns = time_ns + dynsel_finish_beside_ns(policy, kind, selection->index);
     const uint64_t other_ns = fastest_other(policy, kind, selection, &other);
-    dynsel_finish_times *times = &kind->resources[selection->index];
-    const uint32_t samples = dynsel_word_load_relaxed(&times->samples);
-    if (other_ns != 0 && samples <= 2) {
+    const dynsel_finish_times *times = &kind->resources[selection->index];
+    if (other_ns != 0 && dynsel_word_load_relaxed(&times->samples) <= 2) {
         dynsel_finish_learn_speed(policy, selection->index, time_ns, other, other_ns);
     }
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
-        const uint64_t trial_ns =
-            time_ns + dynsel_finish_program_ns(policy, kind, selection->index);
-        const uint64_t instead_ns = other_ns + dynsel_finish_program_ns(policy, kind, other);
-        const int64_t loss = dynsel_finish_ticks(trial_ns > instead_ns ? trial_ns - instead_ns : 0);
-        const int64_t price = price_of(policy, selection, samples, loss);
-        add_credit(kind, predicted_run(selection) - price);
-        const int64_t of_all = price * (int64_t)dynsel_policy_count(&policy->policy);
-        const uint32_t unspent = dynsel_finish_unspent(kind, selection->index);
-        (void)dynsel_word_add_relaxed(&times->spent,
-                                      of_all < (int64_t)unspent ? (uint32_t)of_all : unspent);
+        pay_for_trial(policy, kind, selection,
+                      time_ns + dynsel_finish_program_ns(policy, kind, selection->index),
+                      other_ns + dynsel_finish_program_ns(policy, kind, other));
         return;
     }
     const uint64_t earned = dynsel_finish_ticks(all_ns) *

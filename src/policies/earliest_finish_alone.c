@@ -91,7 +91,8 @@ static uint32_t work_of(const dynsel_finish_sight *s, uint64_t run_ns)
 }
 
 /*
- * The ways.
+ * The ways: way 0 shares the work among all resources, way i gives all of it to resource i - 1, and
+ * the last one shares it among those that are not on all processors of the host.
  */
 
 enum { TOGETHER = DYNSEL_FINISH_TOGETHER, WITHOUT_PROCESSORS = DYNSEL_FINISH_WITHOUT_PROCESSORS };
@@ -179,8 +180,9 @@ static void rest(dynsel_earliest_finish_policy *policy, uint32_t slower, uint32_
 /* What one resource gets alone is chosen for without a look at what is expected of data. */
 static void go(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t from)
 {
-    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
-        if (way != dynsel_word_load_relaxed(&policy->way)) {
+    const uint32_t before = dynsel_word_load_relaxed(&policy->way);
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy) && way != before; i++) {
+        if (dynsel_finish_is_one_alone(way) || dynsel_finish_is_one_alone(before)) {
             dynsel_word_store_relaxed(&policy->states[i].is.expected, 0);
         }
     }
@@ -194,11 +196,13 @@ static void note_who_may_be_left_out(dynsel_earliest_finish_policy *policy, uint
 {
     dynsel_finish_way *const way = &policy->ways[WITHOUT_PROCESSORS];
     const uint32_t needs = dynsel_word_load_relaxed(&way->needs);
-    uint32_t others = dynsel_policy_count(&policy->policy);
-    for (dynsel_finish_set left = dynsel_finish_on_all(policy); left != 0; left &= left - 1) {
-        others--;
+    const dynsel_finish_set beside = dynsel_finish_beside(policy);
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+        others += dynsel_finish_is_in(beside, i) ? 1 : 0;
     }
-    const bool may_be = others > 1 && needs != 0 && needs / others < took / GAIN_SHARE;
+    const bool may_be =
+        others > 1 && needs != 0 && needs != UINT32_MAX && needs / others < took / GAIN_SHARE;
     dynsel_word_store_relaxed(&way->could, may_be ? MOST_RATE : 0);
 }
 
@@ -246,7 +250,8 @@ static bool was_overrated(const dynsel_earliest_finish_policy *policy, uint32_t 
 }
 
 /* The way that is tried next, with the present one if none: that of all resources when it has
- * rested, else that of a resource that should be much faster alone. */
+ * rested, else that without some of them, else that of a resource that should be much faster
+ * alone. */
 static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
 {
     uint32_t found = now;
@@ -262,7 +267,8 @@ static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
         if (left != 0) {
             dynsel_word_store_relaxed(&way->rest, left - 1);
         }
-        if (left == 0 && i != now && could > most && hoped > rate_of(policy, now)) {
+        const bool fits = i != WITHOUT_PROCESSORS || now == TOGETHER;
+        if (left == 0 && i != now && fits && could > most && hoped > rate_of(policy, now)) {
             most = could;
             found = i;
         }
@@ -300,6 +306,7 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
         dynsel_word_store_relaxed(&policy->ways[i + 1].given, 0);
     }
     dynsel_word_store_relaxed(&policy->ways[WITHOUT_PROCESSORS].needs, 0);
+    dynsel_word_store_relaxed(&window->impaired, dynsel_policy_impairment(&policy->policy));
     dynsel_word_store_relaxed(&window->pieces, 0);
     dynsel_word_store_relaxed(&window->learns, 0);
     dynsel_word_store_relaxed(&window->tries, 0);
@@ -329,6 +336,8 @@ DYNSEL_RARE static void end_window(dynsel_earliest_finish_policy *policy, bool i
     const uint32_t way = dynsel_word_load_relaxed(&policy->way);
     const uint64_t work = dynsel_word_load_relaxed(&window->work);
     const uint32_t took = dynsel_word_load_relaxed(&window->took);
+    const bool loses =
+        dynsel_policy_impairment(&policy->policy) > dynsel_word_load_relaxed(&window->impaired);
     const bool strays =
         dynsel_word_load_relaxed(&window->strays) > dynsel_word_load_relaxed(&window->pieces) / 2;
     if (way == TOGETHER && dynsel_word_load_relaxed(&policy->tries_from) == 0) {
@@ -336,7 +345,7 @@ DYNSEL_RARE static void end_window(dynsel_earliest_finish_policy *policy, bool i
     }
     if (took == 0) {
         /* the clock stands */
-    } else if (dynsel_word_load_relaxed(&window->learns) == 0 && !strays) {
+    } else if (dynsel_word_load_relaxed(&window->learns) == 0 && !strays && !loses) {
         const uint64_t rate = work * RATE_ONE / took;
         if (is_doubtful(policy, way, rate)) {
             begin_window(policy);
@@ -350,7 +359,7 @@ DYNSEL_RARE static void end_window(dynsel_earliest_finish_policy *policy, bool i
             choose_way(policy, way);
         }
     } else {
-        go(policy, TOGETHER, 0); /* kinds are learned first; or the resource is out of service */
+        go(policy, TOGETHER, 0); /* kinds are learned first; or a resource is out of service */
     }
     const bool is_other = dynsel_word_load_relaxed(&policy->way) != way;
     dynsel_word_store_relaxed(&window->lead, is_other && !is_idle ? LEAD : 0);
@@ -513,13 +522,15 @@ static inline uint32_t turn_units(const dynsel_finish_sight *s, uint32_t index)
 DYNSEL_RARE static void add_needs_of_others(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
-    const dynsel_finish_set others = s->all & ~dynsel_finish_on_all(policy);
+    const dynsel_finish_set others = s->all & dynsel_finish_beside(policy);
     uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < s->count && s->looked; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         const uint32_t needs = dynsel_finish_is_in(others, i) ? turn_units(s, i) : UINT32_MAX;
         least = needs < least ? needs : least;
     }
-    add(&policy->ways[WITHOUT_PROCESSORS].needs, least);
+    if (others != 0) { /* else it runs there anyway */
+        add(&policy->ways[WITHOUT_PROCESSORS].needs, least);
+    }
 }
 
 void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
@@ -539,27 +550,30 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     if (s->kinds->own == NULL || (s->all & (s->all - 1)) == 0) {
         return;
     }
+    const bool is_on_all = dynsel_finish_is_in(dynsel_finish_on_all(policy), index);
     const uint32_t way = dynsel_word_load_relaxed(&policy->way);
     const uint32_t work = work_of(s, is_first ? 0 : run_ns);
     add(&window->pieces, 1);
     add(&window->work, work);
     add(&window->ticks, dynsel_finish_ticks(run_ns));
     add(&window->tries, is_first ? 1 : 0);
-    if (work == 0 || (is_first && (way != TOGETHER || dynsel_sight_compiles(s, index)))) {
+    if (work == 0 ||
+        (is_first && (dynsel_finish_is_one_alone(way) || dynsel_sight_compiles(s, index)))) {
         dynsel_word_store_relaxed(&window->learns, 1);
     }
     if (way != TOGETHER) {
-        const bool is_stray = dynsel_finish_is_one_alone(way)
-                                  ? index != way - 1
-                                  : !dynsel_finish_is_in(s->candidates, index);
+        const bool is_stray = dynsel_finish_is_one_alone(way) ? index != way - 1 : is_on_all;
         add(&window->strays, is_stray ? 1 : 0);
         return;
     }
     add(&policy->ways[index + 1].given, work);
-    for (uint32_t i = 0; i < s->count && s->looked; i++) {
+    if (!s->looked || s->candidates != s->all) {
+        return; /* chosen before the window with all resources began */
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
         add(&policy->ways[i + 1].needs, turn_units(s, i));
     }
-    if (dynsel_finish_is_in(dynsel_finish_on_all(policy), index)) {
+    if (is_on_all) {
         add_needs_of_others(s);
     }
 }

@@ -80,7 +80,7 @@ static bool delays_program(const dynsel_finish_sight *s, uint32_t index, uint64_
 /* The best choice is a resource whose time is worth more to other kinds, or one that delays the
  * program: chooses among those of which that is not so. The fastest is one of them, unless it
  * blocks the caller: then there may be none, and the choice stays. */
-static void choose_among_worthy(dynsel_finish_sight *s)
+DYNSEL_RARE static void choose_among_worthy(dynsel_finish_sight *s)
 {
     const uint64_t before_ns = s->best_cost_ns;
     s->best_cost_ns = UINT64_MAX;
@@ -217,6 +217,21 @@ static void look_at_all(dynsel_finish_sight *s, bool even_first)
     s->shortest_queue_ns = UINT64_MAX;
     look_at_others(s, even_first);
     look_at_blocking(s, even_first);
+}
+
+static void look_at_known(dynsel_finish_sight *s)
+{
+    look_at_all(s, false);
+    if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->unknown != 0) {
+        look_at_all(s, true);
+    }
+}
+
+/* It may be known only there. */
+DYNSEL_RARE static void look_where_no_work_goes(dynsel_finish_sight *s)
+{
+    s->candidates = s->all;
+    look_at_known(s);
 }
 
 /* The resource that is assumed to be the fastest, of equal ones that with the shortest queue. For
@@ -400,9 +415,9 @@ static choice choose(dynsel_finish_sight *s)
         !dynsel_finish_may_try(s->policy, dynsel_word_load_relaxed(&s->policy->clock))) {
         return alone;
     }
-    look_at_all(s, false);
-    if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->unknown != 0) {
-        look_at_all(s, true);
+    look_at_known(s);
+    if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->candidates != s->all) {
+        look_where_no_work_goes(s);
     }
     if (s->best == DYNSEL_FINISH_NO_RESOURCE) {
         return (choice){.index = assumed_fastest(s), .reason = DYNSEL_REASON_PROFILING};
@@ -530,6 +545,9 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
     uint32_t least = home;
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
         dynsel_word *const usual = &policy->states[i].is.usual_ns;
+        if (dynsel_finish_is_in(s->all & ~s->candidates, i)) {
+            continue; /* it gets no work now */
+        }
         const uint32_t before = dynsel_word_load_relaxed(usual);
         uint32_t now = before;
         uint64_t known_ns = 0;

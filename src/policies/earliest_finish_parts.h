@@ -104,6 +104,12 @@ static inline dynsel_finish_set dynsel_finish_on_all(const dynsel_earliest_finis
     return dynsel_finish_set_of(policy->on_all);
 }
 
+/* Those that work beside the program although such devices do not. */
+static inline dynsel_finish_set dynsel_finish_beside(const dynsel_earliest_finish_policy *policy)
+{
+    return ~(dynsel_finish_on_all(policy) | dynsel_finish_blocking(policy));
+}
+
 /* The threads of this host, if several have a processor beside the program: they share data. */
 static inline dynsel_finish_set dynsel_finish_sharing(const dynsel_earliest_finish_policy *policy)
 {

@@ -257,11 +257,12 @@ static void look_at_expected(dynsel_finish_sight *s)
 }
 #endif
 
-/* What can run only on devices on all processors runs there. */
+/* What no other resource can run beside the program runs on devices on all processors. */
 static dynsel_finish_set without_processors(const dynsel_finish_sight *s)
 {
-    const dynsel_finish_set others = s->all & ~dynsel_finish_on_all(s->policy);
-    return others != 0 ? others : s->all;
+    return (s->all & dynsel_finish_beside(s->policy)) != 0
+               ? s->all & ~dynsel_finish_on_all(s->policy)
+               : s->all;
 }
 
 void dynsel_sight_look(dynsel_finish_sight *s)
@@ -269,11 +270,16 @@ void dynsel_sight_look(dynsel_finish_sight *s)
     s->looked = false;
     look_at_queues(s);
     s->all = find_candidates(&s->policy->policy, s->count, s->task);
-    s->candidates = dynsel_finish_way_now(s->policy) == DYNSEL_FINISH_WITHOUT_PROCESSORS
-                        ? without_processors(s)
-                        : s->all;
-    s->to_wake =
-        dynsel_finish_is_one_by_one(s->policy) && s->kinds->own != NULL ? workers_to_wake(s) : 0;
+    s->candidates = s->all;
+    s->to_wake = 0;
+    if (s->kinds->own != NULL && dynsel_finish_is_one_by_one(s->policy)) {
+        s->to_wake = workers_to_wake(s);
+    } else if (s->kinds->own != NULL &&
+               dynsel_word_load_relaxed(&s->policy->way) == DYNSEL_FINISH_WITHOUT_PROCESSORS) {
+        s->candidates = without_processors(s);
+    } else {
+        /* all get work */
+    }
     if (s->bytes_in != NULL) {
         look_at_expected(s);
         look_at_data(s);

@@ -153,14 +153,17 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
             workers |= (dynsel_finish_set)1 << i;
             sharers++;
         }
-        if (its != 0 && dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_PROCESSORS)) {
-            on_all |= (dynsel_finish_set)1 << i;
-        }
         feeds_devices =
             feeds_devices || dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_APART);
         most = !is_thread && its > most && its != DYNSEL_FINISH_MOST_PROCESSORS ? its : most;
     }
     const uint32_t of_host = most > 1 ? most : threads + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (dynsel_word_load_relaxed(&policy->states[i].is.processors) >= of_host &&
+            dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_PROCESSORS)) {
+            on_all |= (dynsel_finish_set)1 << i;
+        }
+    }
     const uint32_t beside_program = of_host > 2 ? of_host - 1 : 1;
     dynsel_word_store_relaxed(&policy->processors, of_host);
     dynsel_word_store_relaxed(&policy->host_share, DYNSEL_FINISH_ALL_PROCESSORS / of_host);
@@ -269,8 +272,8 @@ static void move(dynsel_finish_speed *speed, int32_t slowness)
 }
 
 /* Reports of several kinds at once may lose one of their results. */
-void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t index,
-                               uint64_t time_ns, uint32_t other, uint64_t other_ns)
+DYNSEL_RARE void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t index,
+                                           uint64_t time_ns, uint32_t other, uint64_t other_ns)
 {
     const uint32_t scale = scale_of(dynsel_finish_lower(time_ns, other_ns));
     dynsel_finish_speed *it = &policy->speeds[index][scale];

@@ -391,7 +391,7 @@ static void begin_with_two_threads(void)
     begin(DEVICES);
 }
 
-static void device_that_slows_down_others_is_left_out(void **state)
+static void device_that_slows_others_is_left_out(void **state)
 {
     (void)state;
     begin_with_two_threads();
@@ -411,7 +411,7 @@ static void device_that_slows_down_others_is_left_out(void **state)
     assert_true(took_ns < both_ns + both_ns / 10);
 }
 
-static void device_that_was_left_out_gets_work_again(void **state)
+static void left_out_device_gets_work_again(void **state)
 {
     (void)state;
     begin_with_two_threads();
@@ -425,7 +425,7 @@ static void device_that_was_left_out_gets_work_again(void **state)
 }
 
 /* What the others would need for its work is known to be too much. */
-static void device_that_others_cannot_replace_is_not_left_out(void **state)
+static void needed_device_is_not_left_out(void **state)
 {
     (void)state;
     begin_with_two_threads();
@@ -436,7 +436,7 @@ static void device_that_others_cannot_replace_is_not_left_out(void **state)
 }
 
 /* New kinds are learned with all resources, and what can run nowhere else runs there. */
-static void device_that_is_left_out_is_still_used(void **state)
+static void left_out_device_is_still_used(void **state)
 {
     (void)state;
     begin_with_two_threads();
@@ -456,6 +456,25 @@ static void device_that_is_left_out_is_still_used(void **state)
     assert_int_equal(expected, devices[PROCESSORS].pieces);
 }
 
+/* Threads get trial runs of it that are paid for, not all of it. */
+static void kind_known_there_only_is_not_new(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    (void)pieces_of(PROCESSORS, 12, KINDS);
+    assert_int_equal(WITHOUT_PROCESSORS, finisher.way.value);
+    bool is_excludable = true;
+    for (unsigned i = 0; i < 8 && is_excludable; i++) {
+        is_excludable = submit_for_processors_only();
+        wait_for_all();
+    }
+    (void)pass(KINDS);
+    const dynsel_task task = {.function = run, .args = &amount, .id = 77, .amount = amount};
+    dynsel_selection selection = {0};
+    assert_status(DYNSEL_OK, dynsel_select(&finisher.policy, &task, &selection));
+    assert_true(!is_excludable || selection.reason != DYNSEL_REASON_PROFILING);
+}
+
 #if CONFIG_DYNSEL_RESOURCE_STATES
 /* Work of a resource that is out of service is chosen for again, with a look at everything. */
 static void resource_out_of_service_loses_all_work(void **state)
@@ -468,6 +487,19 @@ static void resource_out_of_service_loses_all_work(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_drain(&finisher.policy, THREAD));
     assert_int_equal(0, pieces_of(THREAD, 3, KINDS));
     assert_false(finisher.policy.ops->is_settled(&finisher.policy));
+}
+#endif
+
+#if CONFIG_DYNSEL_RESOURCE_STATES
+/* The rest may need it then. */
+static void left_out_device_replaces_a_thread(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    (void)pieces_of(PROCESSORS, 12, KINDS);
+    assert_int_equal(WITHOUT_PROCESSORS, finisher.way.value);
+    assert_status(DYNSEL_OK, dynsel_resource_drain(&finisher.policy, THREAD));
+    assert_true(pieces_of(PROCESSORS, 4, KINDS) > 0);
 }
 #endif
 
@@ -489,33 +521,35 @@ static void one_piece_at_a_time_is_chosen_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] =
-    { cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(device_that_slows_down_others_is_left_out, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(device_that_was_left_out_gets_work_again, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(device_that_others_cannot_replace_is_not_left_out, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(device_that_is_left_out_is_still_used, set_up, tear_down),
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(device_that_slows_others_is_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(left_out_device_gets_work_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(needed_device_is_not_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(left_out_device_is_still_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kind_known_there_only_is_not_new, set_up, tear_down),
 #if CONFIG_DYNSEL_RESOURCE_STATES
-      cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(left_out_device_replaces_a_thread, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
 #endif
-      cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
