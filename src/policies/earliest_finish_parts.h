@@ -3,7 +3,7 @@
  * The parts of earliest_finish: the table of kinds of task (earliest_finish_table.c), the run times
  * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), what
  * a choice sees (earliest_finish_sight.c), trial runs (earliest_finish_trials.c), the work expected
- * of data (earliest_finish_expected.c), whether one resource alone is faster
+ * of data (earliest_finish_expected.c), whether some resources alone are faster
  * (earliest_finish_alone.c), and the choice (earliest_finish_choice.c).
  *
  * The choice reads only words, without a lock; a time that changes meanwhile makes it worse, never

@@ -488,9 +488,7 @@ static void resource_out_of_service_loses_all_work(void **state)
     assert_int_equal(0, pieces_of(THREAD, 3, KINDS));
     assert_false(finisher.policy.ops->is_settled(&finisher.policy));
 }
-#endif
 
-#if CONFIG_DYNSEL_RESOURCE_STATES
 /* The rest may need it then. */
 static void left_out_device_replaces_a_thread(void **state)
 {
