@@ -3,8 +3,8 @@
  * The parts of earliest_finish: the table of kinds of task (earliest_finish_table.c), the run times
  * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), what
  * a choice sees (earliest_finish_sight.c), trial runs (earliest_finish_trials.c), the work expected
- * of data (earliest_finish_expected.c), whether some resources alone are faster
- * (earliest_finish_alone.c), and the choice (earliest_finish_choice.c).
+ * of data (earliest_finish_expected.c), the ways to share work
+ * (earliest_finish_ways.c), and the choice (earliest_finish_choice.c).
  *
  * The choice reads only words, without a lock; a time that changes meanwhile makes it worse, never
  * wrong. Reports change times under the lock of the kind, and counts, credit and speeds without it:
@@ -150,7 +150,7 @@ static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *po
     return dynsel_finish_is_turn(clock, 4) && dynsel_word_load_relaxed(&policy->strangers) != 0;
 }
 
-/* Ways to share work, see earliest_finish_alone.c; of the others, way i gives all to resource
+/* Ways to share work, see earliest_finish_ways.c; of the others, way i gives all to resource
  * i - 1. */
 enum {
     DYNSEL_FINISH_TOGETHER = 0,

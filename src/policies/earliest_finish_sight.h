@@ -233,7 +233,7 @@ static inline uint64_t dynsel_sight_ahead_ns(const dynsel_finish_sight *s, uint3
 }
 
 /* Whether one resource gets all work now, and this task, too. index, run_ns: out, where and for how
- * long it is known to run. See earliest_finish_alone.c. */
+ * long it is known to run. See earliest_finish_ways.c. */
 bool dynsel_sight_runs_alone(const dynsel_finish_sight *s, uint32_t *index, uint64_t *run_ns);
 
 /* The task will run on a resource: counts it in the window in which the speed of the program is
