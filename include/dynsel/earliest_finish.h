@@ -255,7 +255,7 @@ typedef struct dynsel_finish_window {
     dynsel_word width;      /* windows have 2^width times as many pieces as usual */
     dynsel_word tries;      /* first trial runs in it */
     dynsel_word strays;     /* pieces on resources that get none */
-    dynsel_word impaired;   /* resources that were not simply in service when it began */
+    dynsel_word impaired;   /* at the end of the one before: resources not simply in service */
     dynsel_word learned;    /* windows in a row in which not all resources were known */
     dynsel_word doubted;    /* 1: the window before was less than half as fast as usual */
 } dynsel_finish_window;

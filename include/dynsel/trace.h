@@ -142,7 +142,10 @@ typedef enum dynsel_trace_event {
     /** What the policy saw of the data, behind DYNSEL_TRACE_READY, if any of it is not 0; for
      * dynsel-replay. words: 0, 1 `expected_ns` of dynsel_data_outlook; 2 `updates_ahead`; 3
      * `expected_on`, at most 2^30 - 1, in bit 30 `follows`, and in bit 31 `comes_behind`. */
-    DYNSEL_TRACE_EXPECTED = 42
+    DYNSEL_TRACE_EXPECTED = 42,
+    /** The policy has read how many resources are not simply in service, if any, before the choice;
+     * for dynsel-replay. words: 0 the number. */
+    DYNSEL_TRACE_IMPAIRED = 43
 } dynsel_trace_event;
 
 /** What a resource is. */

@@ -463,6 +463,11 @@ void dynsel_sight_put(const dynsel_finish_sight *s)
 #endif
 }
 
+void dynsel_sight_put_impairment(const dynsel_finish_sight *s, uint32_t impaired)
+{
+    put(DYNSEL_TRACE_IMPAIRED, s, DYNSEL_TRACE_NO_RESOURCE, impaired, 0);
+}
+
 void dynsel_sight_put_prediction(const dynsel_finish_sight *s, uint32_t index, uint64_t ns)
 {
     put(DYNSEL_TRACE_PREDICTED, s, index, ns, 0);

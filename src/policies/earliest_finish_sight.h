@@ -344,6 +344,15 @@ static inline void dynsel_sight_trace_prediction(const dynsel_finish_sight *s, u
     }
 }
 
+DYNSEL_RARE void dynsel_sight_put_impairment(const dynsel_finish_sight *s, uint32_t impaired);
+
+static inline void dynsel_sight_trace_impairment(const dynsel_finish_sight *s, uint32_t impaired)
+{
+    if (impaired != 0 && dynsel_traced_is_on(s->selection)) {
+        dynsel_sight_put_impairment(s, impaired);
+    }
+}
+
 static inline void dynsel_sight_trace(dynsel_finish_sight *s, const dynsel_selection *selection)
 {
     s->selection = selection;
@@ -366,6 +375,12 @@ static inline void dynsel_sight_trace_prediction(const dynsel_finish_sight *s, u
     (void)s;
     (void)index;
     (void)ns;
+}
+
+static inline void dynsel_sight_trace_impairment(const dynsel_finish_sight *s, uint32_t impaired)
+{
+    (void)s;
+    (void)impaired;
 }
 
 static inline void dynsel_sight_trace(const dynsel_finish_sight *s,

@@ -306,7 +306,6 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
         dynsel_word_store_relaxed(&policy->ways[i + 1].given, 0);
     }
     dynsel_word_store_relaxed(&policy->ways[WITHOUT_PROCESSORS].needs, 0);
-    dynsel_word_store_relaxed(&window->impaired, dynsel_policy_impairment(&policy->policy));
     dynsel_word_store_relaxed(&window->pieces, 0);
     dynsel_word_store_relaxed(&window->learns, 0);
     dynsel_word_store_relaxed(&window->tries, 0);
@@ -330,14 +329,25 @@ static bool has_learned(dynsel_finish_window *window, bool all_known)
     return learned >= (is_trying ? (uint32_t)MOST_LEARNING : (uint32_t)LEARNING);
 }
 
-DYNSEL_RARE static void end_window(dynsel_earliest_finish_policy *policy, bool is_idle)
+/* Whether more resources are not simply in service than at the end of the window before. */
+static bool loses_resources(const dynsel_finish_sight *s)
 {
+    dynsel_word *const impaired = &s->policy->window.impaired;
+    const uint32_t before = dynsel_word_load_relaxed(impaired);
+    const uint32_t now = dynsel_policy_impairment(&s->policy->policy);
+    dynsel_sight_trace_impairment(s, now);
+    dynsel_word_store_relaxed(impaired, now);
+    return now > before;
+}
+
+DYNSEL_RARE static void end_window(const dynsel_finish_sight *s, bool is_idle)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
     dynsel_finish_window *const window = &policy->window;
     const uint32_t way = dynsel_word_load_relaxed(&policy->way);
     const uint64_t work = dynsel_word_load_relaxed(&window->work);
     const uint32_t took = dynsel_word_load_relaxed(&window->took);
-    const bool loses =
-        dynsel_policy_impairment(&policy->policy) > dynsel_word_load_relaxed(&window->impaired);
+    const bool loses = loses_resources(s);
     const bool strays =
         dynsel_word_load_relaxed(&window->strays) > dynsel_word_load_relaxed(&window->pieces) / 2;
     if (way == TOGETHER && dynsel_word_load_relaxed(&policy->tries_from) == 0) {
@@ -446,7 +456,7 @@ DYNSEL_RARE static void look_after_pause(const dynsel_finish_sight *s, uint32_t 
     }
     begin_busy(window, s);
     if (is_wide_enough(window)) {
-        end_window(policy, true);
+        end_window(s, true);
     }
 }
 
@@ -483,7 +493,7 @@ static bool look_at_window(const dynsel_finish_sight *s)
          (pieces >= LEAST_PIECES && took >= LONG_UNITS)) &&
         is_steady(window, s)) {
         add(&window->took, since);
-        end_window(policy, false);
+        end_window(s, false);
         begin_busy(window, s);
         return dynsel_word_load_relaxed(&window->lead) == 0;
     }

@@ -42,10 +42,11 @@ static void test_random_programs(void **state)
     }
 }
 
-/* A policy that was initialized twice, and a group that a lost device refused. */
+/* A policy that was initialized twice, a group that a lost device refused, and a window of work in
+ * which a resource was drained. */
 static void test_programs_that_went_wrong(void **state)
 {
-    static const unsigned long long seeds[] = {501897, 1795642478};
+    static const unsigned long long seeds[] = {501897, 1795642478, 1795913021};
     (void)state;
     for (uint32_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
         check_program(seeds[i]);

@@ -61,6 +61,7 @@ void repeat_take(call_inputs *in, const dynsel_trace_record *record)
     case DYNSEL_TRACE_ESTIMATE:
     case DYNSEL_TRACE_CANDIDATES:
     case DYNSEL_TRACE_PREDICTED:
+    case DYNSEL_TRACE_IMPAIRED:
         begin_piece(in, record);
         break;
     default:
@@ -85,6 +86,8 @@ void repeat_take(call_inputs *in, const dynsel_trace_record *record)
         in->has_candidates = true;
         in->candidates = recording_number(record, 0);
         in->forms = recording_number(record, 2);
+    } else if (record->event == DYNSEL_TRACE_IMPAIRED) {
+        in->impaired = record->words[0];
     } else if (record->event == DYNSEL_TRACE_PREDICTED) {
         if (in->read.prediction_count < INPUTS_MOST) {
             in->read.predicted_ns[in->read.prediction_count++] = recording_number(record, 0);
@@ -177,6 +180,9 @@ answer repeat_choice(const recording *all, repeated_policy *policy, const call_i
                                  .wants = (uint8_t)chooser->ops->needs,
                                  .claims = (record->words[1] & CLAIMS) != 0,
                                  .piece = record->piece}};
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+    chooser->impaired.value = in->piece == record->piece ? in->impaired : 0;
+#endif
     inputs_begin(&in->read);
     made.status = chooser->ops->try_select(chooser, &task, &made.selection);
     made.read_the_same = inputs_end();

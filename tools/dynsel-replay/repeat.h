@@ -18,6 +18,7 @@ typedef struct call_inputs {
     bool has_data;
     bool has_candidates;
     uint32_t uses_ahead;
+    uint32_t impaired;   /**< resources that were not simply in service */
     uint64_t candidates; /**< a bit each, as in the record */
     uint64_t forms;
     dynsel_data_outlook data;

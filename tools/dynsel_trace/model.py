@@ -13,8 +13,8 @@ EVENTS = {
     "CHOICE": 16, "SIGHT": 17, "READY": 18, "BYTES_IN": 19, "ESTIMATE": 20, "START": 21, "RAN": 22,
     "DEVICE": 23, "END": 24, "REFUSED": 25, "DEPENDS": 26, "COPY": 27, "READBACK": 28, "WAIT": 29,
     "HEALTH": 30, "BUILD": 31, "MARK": 32, "WAIT_ALL": 39, "WAIT_SLOT": 40, "END_BUFFER": 41}
-# What dynsel-replay needs beside these: POLICY, KEY, NEEDS, COSTS, from NO_CHOICE on to USE, and EXPECTED.
-FOR_REPLAY = {7, 8, 9, 10, *range(33, 39), 42}
+# What dynsel-replay needs beside these: POLICY, KEY, NEEDS, COSTS, from NO_CHOICE on to USE, EXPECTED, IMPAIRED.
+FOR_REPLAY = {7, 8, 9, 10, *range(33, 39), 42, 43}
 REASONS = (
     "the policy gave no reason", "the policy always chooses this resource",
     "no other resource may be used for this task",
