@@ -517,22 +517,23 @@ static dynsel_status add_resource(dynsel_policy *base, uint32_t index)
     return DYNSEL_OK;
 }
 
+/* It uses processors of the host, perhaps again. */
 DYNSEL_RARE static void resource_added(dynsel_policy *base, uint32_t index)
 {
+    dynsel_earliest_finish_policy *const policy = (dynsel_earliest_finish_policy *)base;
     (void)index;
-    dynsel_finish_forget_ways((dynsel_earliest_finish_policy *)base);
+    dynsel_finish_count_processors(policy, dynsel_policy_count(base));
+    dynsel_finish_forget_ways(policy);
 }
 
-/* It uses no processor of the host any more, and is no home of data. */
+/* It uses none any more, and is no home of data. */
 DYNSEL_RARE static void resource_removed(dynsel_policy *base, uint32_t index)
 {
-    dynsel_earliest_finish_policy *policy = (dynsel_earliest_finish_policy *)base;
-    dynsel_word_store_relaxed(&policy->states[index].is.processors, 0);
-    dynsel_finish_count_processors(policy, dynsel_policy_count(base));
+    dynsel_earliest_finish_policy *const policy = (dynsel_earliest_finish_policy *)base;
     if (dynsel_word_load_relaxed(&policy->data_home) == index + 1) {
         dynsel_word_store_relaxed(&policy->data_home, 0);
     }
-    dynsel_finish_forget_ways(policy);
+    resource_added(base, index);
 }
 #endif
 

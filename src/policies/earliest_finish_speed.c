@@ -146,6 +146,9 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
     uint32_t most = 0;
     bool feeds_devices = false;
     for (uint32_t i = 0; i < count; i++) {
+        if (dynsel_health_is_removed(&policy->policy.queues[i])) {
+            continue;
+        }
         const uint32_t its = dynsel_word_load_relaxed(&policy->states[i].is.processors);
         const bool is_thread = dynsel_finish_is_thread(policy, i);
         threads += is_thread ? its : 0;

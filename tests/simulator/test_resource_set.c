@@ -83,9 +83,9 @@ static uint64_t time_of(unsigned pieces, unsigned together, unsigned *fast)
     return dynsel_now_ns() - before_ns;
 }
 
-static void add_fast(void)
+static void add(unsigned device)
 {
-    const dynsel_resource resource = at(FAST);
+    const dynsel_resource resource = at(device);
     assert_status(DYNSEL_OK, dynsel_policy_add_resource(policy, &resource, NULL));
 }
 
@@ -94,7 +94,7 @@ static void fast_device_comes_goes_and_comes_back(unsigned together)
     unsigned fast = 0;
     const uint64_t without_ns = time_of(PIECES, together, &fast);
     assert_int_equal(0, fast);
-    add_fast();
+    add(FAST);
     const uint64_t learning_ns = time_of(PIECES, together, &fast);
     assert_true(fast > PIECES * 8 / 10);
     const uint64_t with_ns = time_of(PIECES, together, &fast);
@@ -104,7 +104,7 @@ static void fast_device_comes_goes_and_comes_back(unsigned together)
     const uint64_t after_ns = time_of(PIECES, together, &fast);
     assert_int_equal(0, fast);
     assert_true(after_ns < without_ns + without_ns / 20);
-    add_fast();
+    add(FAST);
     /* nothing has to be learned again */
     const uint64_t again_ns = time_of(PIECES, together, &fast);
     assert_true(again_ns <= with_ns + with_ns / 50);
@@ -160,7 +160,7 @@ static void added_device_begins_as_the_first_ones(void **state)
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&from_the_start, &options));
     options.count = DEVICES - 1;
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&any.earliest_finish, &options));
-    add_fast();
+    add(FAST);
     const dynsel_earliest_finish_policy *const changed = &any.earliest_finish;
     assert_memory_equal(from_the_start.states, changed->states, sizeof changed->states);
     assert_memory_equal(from_the_start.speeds, changed->speeds, sizeof changed->speeds);
@@ -194,6 +194,38 @@ static void removed_thread_shares_no_data(void **state)
     assert_int_equal(0, finisher->data_home.value);
 }
 
+/* What a policy knows of processors depends on the resources that it has, not on those it had. */
+static void returning_resources_use_processors_as_before(void **state)
+{
+    (void)state;
+    enum { GPU = SLOW, PROCESSORS = OTHER, THREAD = FAST };
+    dynsel_earliest_finish_policy *const finisher = &any.earliest_finish;
+    devices[GPU].aspects = DYNSEL_ASPECT_BIT(gpu);
+    devices[PROCESSORS].aspects = DYNSEL_ASPECT_BIT(cpu);
+    devices[PROCESSORS].threads = 8;
+    devices[THREAD].kind = DYNSEL_SIMULATED_THREAD;
+    devices[THREAD].aspects = DYNSEL_ASPECT_BIT(host);
+    dynsel_resource resources[DEVICES] = {at(GPU), at(PROCESSORS), at(THREAD)};
+    const dynsel_options options = {.resources = resources, .count = DEVICES, .may_change = true};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(finisher, &options));
+    for (unsigned round = 0; round < 2; round++) {
+        assert_int_equal(8, finisher->processors.value);
+        assert_int_equal(1 << PROCESSORS, finisher->on_all[0].value);
+        assert_int_equal(1 << THREAD, finisher->workers[0].value);
+        assert_int_equal(1, finisher->feeds_devices.value);
+        for (unsigned i = 0; i < DEVICES - 1; i++) {
+            assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, i, 0));
+        }
+        assert_int_equal(2, finisher->processors.value);
+        assert_int_equal(0, finisher->feeds_devices.value);
+        add(PROCESSORS);
+        assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, THREAD, 0));
+        assert_int_equal(0, finisher->workers[0].value);
+        add(GPU);
+        add(THREAD);
+    }
+}
+
 #if CONFIG_DYNSEL_LEARNED_TABLES
 /* A table has devices that were removed, and tells of one that is added later. */
 static void learned_table_serves_devices_that_come_later(void **state)
@@ -204,7 +236,7 @@ static void learned_table_serves_devices_that_come_later(void **state)
     dynsel_learned_report report;
     unsigned fast = 0;
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&any.earliest_finish, &options));
-    add_fast();
+    add(FAST);
     (void)time_of(PIECES, 1, &fast);
     assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, FAST, 0));
     assert_status(DYNSEL_OK, dynsel_earliest_finish_save(&any.earliest_finish, &store, NULL));
@@ -214,7 +246,7 @@ static void learned_table_serves_devices_that_come_later(void **state)
     assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&any.earliest_finish, &store, &report));
     assert_int_equal(2, report.devices);
     (void)time_of(KINDS, 1, &fast);
-    add_fast();
+    add(FAST);
     assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&any.earliest_finish, &store, &report));
     assert_int_equal(3, report.devices);
     (void)time_of(100, 1, &fast);
@@ -230,6 +262,7 @@ int main(void)
         TEST(earliest_finish_follows_with_many_in_flight),
         TEST(added_device_begins_as_the_first_ones),
         TEST(removed_thread_shares_no_data),
+        TEST(returning_resources_use_processors_as_before),
 #if CONFIG_DYNSEL_LEARNED_TABLES
         TEST(learned_table_serves_devices_that_come_later),
 #endif
