@@ -7,6 +7,7 @@
 #include "simulated.h"
 
 #include <dynsel/config.h>
+#include <dynsel/device.h>
 
 #define NEVER UINT64_MAX
 
@@ -69,7 +70,8 @@ static queue *queue_of(dynsel_simulated_device *device)
 
 bool simulated_shares_processors(dynsel_simulated_device *device)
 {
-    return processors != 0 && device->threads != 0 && queue_of(device) != NULL;
+    return processors != 0 && device->threads != 0 &&
+           device->threads != DYNSEL_PROCESSORS_ELSEWHERE && queue_of(device) != NULL;
 }
 
 static bool runs_at(const turn *at, uint64_t ns)

@@ -49,7 +49,7 @@ typedef struct dynsel_simulated_device {
     dynsel_aspect_set aspects; /**< what dynsel_device() says, DYNSEL_ASPECT_BIT() of each */
     uint32_t memory;     /**< of a queue: devices of one number share their memory; 0: the host's */
     uint32_t threads;    /**< that compute on the host's processors, see dynsel_simulated_share();
-                            0: none */
+                            0: none; DYNSEL_PROCESSORS_ELSEWHERE: on those of another host */
     uint64_t submit_ns;  /**< what a submit takes of the caller's time */
     uint64_t latency_ns; /**< from the end of work until the program can see it; not of a caller */
     uint64_t transfer_ns; /**< each transfer to or from its memory, and for each MiB */

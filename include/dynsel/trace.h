@@ -46,8 +46,9 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_KIND_NAME = 4,     /**< piece: the kind, as in DYNSEL_TRACE_CHOICE */
     DYNSEL_TRACE_RESOURCE = 5,      /**< piece: the index; words: 0 bits of dynsel_trace_nature, and
                                     from bit 16 on the processors of the host that it computes on,
-                                    at most 65535 (dynsel_device.processors); 1 timing_ns of the
-                                    backend; 2, 3 the aspects */
+                                    at most 65534, or 65535 for those of another host
+                                    (dynsel_device.processors); 1 timing_ns of the backend; 2, 3
+                                    the aspects */
     DYNSEL_TRACE_KIND = 6,   /**< first use of a kind; piece: the kind; words: 0, 1 the task's id
                                     or its function's address; 2 bits of dynsel_trace_identity; 3
                                     how many key words */

@@ -10,7 +10,8 @@
 enum {
     USED_BEFORE = 1,       /* bit of DYNSEL_TRACE_POLICY */
     PROCESSORS_SHIFT = 16, /* behind the bits of dynsel_trace_nature */
-    MOST_PROCESSORS = UINT16_MAX
+    PROCESSORS_ELSEWHERE = UINT16_MAX,
+    MOST_PROCESSORS = PROCESSORS_ELSEWHERE - 1
 };
 
 static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set aspects)
@@ -44,7 +45,10 @@ static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set asp
 static uint32_t processors_of(const dynsel_policy *policy, uint32_t index)
 {
     const uint32_t count = dynsel_processors_of(policy, index);
-    return (count < MOST_PROCESSORS ? count : (uint32_t)MOST_PROCESSORS) << PROCESSORS_SHIFT;
+    const uint32_t told = count == DYNSEL_PROCESSORS_ELSEWHERE ? (uint32_t)PROCESSORS_ELSEWHERE
+                          : count < MOST_PROCESSORS            ? count
+                                                               : (uint32_t)MOST_PROCESSORS;
+    return told << PROCESSORS_SHIFT;
 }
 
 static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t index)

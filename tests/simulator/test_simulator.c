@@ -164,6 +164,25 @@ static void devices_share_processors(void **state)
     leave();
 }
 
+/* One of them computes on another host. */
+static void devices_elsewhere_share_no_processors(void **state)
+{
+    (void)state;
+    (void)memset(&chosen, 0, sizeof chosen);
+    dynsel_simulated_share(1);
+    devices[OTHER].threads = DYNSEL_PROCESSORS_ELSEWHERE;
+    devices[HOST].threads = 1;
+    const dynsel_options options = {.resources = &resources[OTHER], .count = 2};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&chosen.turns, &options, 0));
+    for (int i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&chosen.policy, &task, NULL));
+    }
+    wait_for_all();
+    assert_int_equal(devices[OTHER].busy_ns, 100 * US);
+    assert_int_equal(devices[HOST].busy_ns, 100 * US);
+    leave();
+}
+
 /* The device has both processors, so a submit of 10 us meanwhile takes the program 15 us, and the
  * device gets two thirds of them then. */
 static void program_shares_processors(void **state)
@@ -428,6 +447,7 @@ int main(void)
         TEST_SET_UP(caller_is_blocked),
         TEST_SET_UP(device_works_in_order_and_beside_others),
         TEST_SET_UP(devices_share_processors),
+        TEST_SET_UP(devices_elsewhere_share_no_processors),
         TEST_SET_UP(program_shares_processors),
         TEST_SET_UP(lost_device_shares_no_processors),
         TEST_SET_UP(polling_is_waiting),

@@ -74,6 +74,18 @@ static dynsel_status compute(const dynsel_launch *launch)
 static const dynsel_kernel kernels[2] = {{.name = "named", .id = 7, .function = compute},
                                          {.name = "by_address", .function = compute}};
 
+/* In half of the programs: how many processors of the host they compute on, or of another one. */
+static void give_processors(uint64_t seed)
+{
+    static const uint32_t counts[] = {0, 1, 2, 8, DYNSEL_PROCESSORS_ELSEWHERE};
+    test_random random = {~seed};
+    const uint32_t count = test_random_below(&random, 2) == 0 ? it.count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        it.devices[i].threads =
+            counts[test_random_below(&random, sizeof counts / sizeof counts[0])];
+    }
+}
+
 static void make_devices(void)
 {
     static const char *const names[MOST_DEVICES] = {"gpu", "a device with a name of 33 characters",
@@ -323,6 +335,7 @@ void replayed_program_record(const char *path, uint64_t seed)
     dynsel_simulated_restart();
     replayed_trace_begin();
     make_devices();
+    give_processors(seed);
     it.policy_count = 1 + below(2);
     for (uint32_t i = 0; i < it.policy_count; i++) {
         make_policy(&it.policies[i]);

@@ -99,7 +99,8 @@ static void take_resource(recorded_policy *policy, const dynsel_trace_record *re
     } else if (record->event == DYNSEL_TRACE_RESOURCE) {
         resource->is_known = true;
         resource->nature = record->words[0] & UINT16_MAX;
-        resource->processors = record->words[0] >> 16;
+        const uint32_t processors = record->words[0] >> 16;
+        resource->processors = processors == UINT16_MAX ? DYNSEL_PROCESSORS_ELSEWHERE : processors;
         resource->timing_ns = record->words[1];
         resource->aspects = recording_number(record, 2);
     } else if (record->event == DYNSEL_TRACE_COSTS) {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dynsel/device.h>
+
 #include "trace_file.h"
 
 enum {
@@ -26,7 +28,7 @@ typedef struct recorded_resource {
     char backend[RECORDING_NAME_BYTES];
     bool is_known; /**< its nature was recorded */
     uint32_t nature;
-    uint32_t processors; /**< of the host, that it computes on; 0: none, or not known */
+    uint32_t processors; /**< as in dynsel_device */
     uint32_t timing_ns;
     uint32_t first_start_ns;
     bool times_runs_alone;
