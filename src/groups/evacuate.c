@@ -130,7 +130,8 @@ static void free_memory(uint32_t domain)
     }
 }
 
-static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
+DYNSEL_RARE static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index,
+                                          uint64_t deadline_ns)
 {
     const uint32_t domain = domain_of(policy, index);
     if (domain == DYNSEL_HOST_DOMAIN) {

@@ -90,8 +90,9 @@ static void prepare_one(preparation *p, uint32_t index, const dynsel_kernel *ker
     }
 }
 
-dynsel_status dynsel_kernel_prepare(dynsel_policy *policy, const dynsel_kernel *const *kernels,
-                                    size_t count, dynsel_prepared_fn prepared, void *context)
+DYNSEL_RARE dynsel_status dynsel_kernel_prepare(dynsel_policy *policy,
+                                                const dynsel_kernel *const *kernels, size_t count,
+                                                dynsel_prepared_fn prepared, void *context)
 {
     preparation p = {.policy = policy,
                      .kernels = kernels,

@@ -284,8 +284,9 @@ static dynsel_status fail(const dynsel_learned_fault *fault, const char *functio
     return DYNSEL_FAIL_IN(function, fault->status, fault->detail, fault->number);
 }
 
-static dynsel_status load(dynsel_earliest_finish_policy *policy, const dynsel_learned_store *store,
-                          dynsel_learned_report *report, const char *function)
+DYNSEL_RARE static dynsel_status load(dynsel_earliest_finish_policy *policy,
+                                      const dynsel_learned_store *store,
+                                      dynsel_learned_report *report, const char *function)
 {
     dynsel_learned_survey survey;
     dynsel_learned_look(store, &survey);

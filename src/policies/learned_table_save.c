@@ -287,9 +287,9 @@ static void prepare(saving *s, dynsel_earliest_finish_policy *policy,
     s->writer.status = DYNSEL_OK;
 }
 
-dynsel_status dynsel_earliest_finish_save(dynsel_earliest_finish_policy *policy,
-                                          const dynsel_learned_store *store,
-                                          dynsel_learned_report *report)
+DYNSEL_RARE dynsel_status dynsel_earliest_finish_save(dynsel_earliest_finish_policy *policy,
+                                                      const dynsel_learned_store *store,
+                                                      dynsel_learned_report *report)
 {
     dynsel_status status = dynsel_learned_accept(policy, store, true, DYNSEL_TEXT(__func__));
     if (status != DYNSEL_OK) {

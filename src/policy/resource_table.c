@@ -156,7 +156,8 @@ void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
 }
 
 /* given: by the user, so that no resource is excluded. */
-static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), bool given)
+DYNSEL_RARE static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *),
+                                            bool given)
 {
     for (uint32_t i = 0; i < policy->count;) {
         bool left_out = false;
@@ -247,7 +248,7 @@ static dynsel_status check_set(const dynsel_options *options, bool given)
 
 #endif
 
-dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options)
+DYNSEL_RARE dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options)
 {
     static const dynsel_options nothing_said;
     options = options != NULL ? options : &nothing_said;

@@ -134,7 +134,8 @@ static dynsel_status close_when_free(dynsel_policy *policy, uint32_t index, uint
     return DYNSEL_OK;
 }
 
-static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
+DYNSEL_RARE static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index,
+                                          uint64_t deadline_ns)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     return dynsel_evacuation.evacuate(policy, index, deadline_ns);

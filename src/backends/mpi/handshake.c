@@ -266,8 +266,8 @@ static dynsel_status gather_resources(MPI_Comm communicator, uint64_t deadline_n
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_mpi_shake_hands(MPI_Comm communicator, dynsel_status status,
-                                     uint64_t deadline_ns)
+DYNSEL_RARE dynsel_status dynsel_mpi_shake_hands(MPI_Comm communicator, dynsel_status status,
+                                                 uint64_t deadline_ns)
 {
     static greeting mine; /* MPI may read it after a time limit */
     MPI_Request request = MPI_REQUEST_NULL;

@@ -19,6 +19,7 @@
 #endif
 #include "base/fail.h"
 #include "policy/after_fork.h"
+#include "port/likely.h"
 #include "port/lock.h"
 #include "port/pause.h"
 
@@ -245,7 +246,7 @@ static void forget_ranks(void)
 }
 
 /* In the thread that will call MPI: the library's own, or the program's. */
-static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread)
+DYNSEL_RARE static dynsel_status open(const dynsel_mpi_options *options, bool has_own_thread)
 {
     static const dynsel_mpi_options none = {.silence_ns = 0};
     static MPI_Comm communicator; /* MPI may write it after a time limit */
@@ -491,7 +492,7 @@ static dynsel_status close(void)
                                 "rank {} was lost, so MPI is not finalized: end the program", lost);
 }
 
-dynsel_status dynsel_mpi_close(void)
+DYNSEL_RARE dynsel_status dynsel_mpi_close(void)
 {
     dynsel_lock_acquire(&lock);
     const dynsel_status status = close();

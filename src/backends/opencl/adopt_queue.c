@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "port/atomic.h"
 #include "port/context.h"
+#include "port/likely.h"
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
@@ -92,7 +93,7 @@ static dynsel_opencl_entry *add(cl_command_queue queue)
     return entry;
 }
 
-void *dynsel_opencl_adopt(void *queue)
+DYNSEL_RARE void *dynsel_opencl_adopt(void *queue)
 {
     if (dynsel_in_interrupt()) {
         return NULL;

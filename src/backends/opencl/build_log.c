@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/text_slice.h"
 #include "port/context.h"
+#include "port/likely.h"
 
 #define NAME DYNSEL_TEXT("dynsel_opencl_build_log")
 
@@ -97,8 +98,9 @@ static dynsel_status build_and_read(dynsel_opencl_entry *entry, const dynsel_ker
     return status;
 }
 
-dynsel_status dynsel_opencl_build_log(const dynsel_resource *where, const dynsel_kernel *kernel,
-                                      char *text, size_t bytes, size_t *length)
+DYNSEL_RARE dynsel_status dynsel_opencl_build_log(const dynsel_resource *where,
+                                                  const dynsel_kernel *kernel, char *text,
+                                                  size_t bytes, size_t *length)
 {
     const place to = {.text = text, .bytes = bytes, .length = length};
     if (dynsel_in_interrupt()) {

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "port/atomic.h"
 #include "port/context.h"
+#include "port/likely.h"
 
 typedef dynsel_opencl_entry entry;
 
@@ -436,8 +437,8 @@ static void visit_empty_platform(const dynsel_opencl_platform *platform,
     visitor(&info, context);
 }
 
-dynsel_status dynsel_opencl_visit_devices(const char *selector, dynsel_opencl_visitor visitor,
-                                          void *context)
+DYNSEL_RARE dynsel_status dynsel_opencl_visit_devices(const char *selector,
+                                                      dynsel_opencl_visitor visitor, void *context)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;

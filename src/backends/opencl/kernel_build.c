@@ -359,8 +359,9 @@ static attempt build_uncancelled(dynsel_opencl_entry *entry, const dynsel_kernel
     return try;
 }
 
-dynsel_status dynsel_opencl_build_now(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                      dynsel_opencl_kernel *built)
+DYNSEL_RARE dynsel_status dynsel_opencl_build_now(dynsel_opencl_entry *entry,
+                                                  const dynsel_kernel *kernel,
+                                                  dynsel_opencl_kernel *built)
 {
     if (built->stage == DYNSEL_OPENCL_REFUSED) {
         return fail_refused(entry, kernel, built);

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "port/atomic.h"
+#include "port/likely.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -205,8 +206,8 @@ const char *dynsel_opencl_quote(const char *from, dynsel_text_slice word, const 
 }
 #endif
 
-dynsel_status dynsel_opencl_parse(const char *text, const char *function, const char *from,
-                                  dynsel_opencl_selector *selector)
+DYNSEL_RARE dynsel_status dynsel_opencl_parse(const char *text, const char *function,
+                                              const char *from, dynsel_opencl_selector *selector)
 {
     mistake wrong = {0};
     if (dynsel_text_trim(dynsel_text_slice_of(text)).length == 0) {
