@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the threads of test_interleavings.c do and change: operations, the device's events, the work
- * behind its handles, and what was counted. */
+ * behind its handles, and what was counted; and the policy, which counts. */
 #ifndef DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 #define DYNSEL_TESTS_SUBMISSION_INTERLEAVINGS_WORK_H
 
@@ -109,5 +109,42 @@ static inline memory_of_counts counts_of(dynsel_policy *policy)
     return (memory_of_counts){(char *)policy, 0};
 #endif
 }
+
+static interleavings_world world;
+
+static void expect(bool good, const char *what)
+{
+    if (!good) {
+        world.mistakes++;
+        world.mistake = what;
+    }
+}
+
+/* The policy: one resource, and all reports. */
+
+static dynsel_status try_select(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    selection->index = 0;
+    return dynsel_policy_may_use(policy, 0, task) ? DYNSEL_OK : dynsel_policy_refuse(policy, task);
+}
+
+static void report(dynsel_policy *policy, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value)
+{
+    (void)policy;
+    (void)selection;
+    (void)value;
+    world.reported_submissions += info == DYNSEL_TASK_SUBMISSION ? 1 : 0;
+    world.reported_submissions -= info == DYNSEL_TASK_WITHDRAWN ? 1 : 0;
+    world.reported_ends += info == DYNSEL_TASK_COMPLETION ? 1 : 0;
+}
+
+static const dynsel_policy_ops policy_ops = {
+    .name = "counting",
+    .needs = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,
+    .try_select = try_select,
+    .report = report,
+};
 
 #endif

@@ -22,43 +22,6 @@ enum { MOST_RESULTS = 8, NEVER = EVENTS };
 /* The library's other sources, whose table is larger, refer to it. */
 dynsel_word dynsel_slots_opened;
 
-static interleavings_world world;
-
-static void expect(bool good, const char *what)
-{
-    if (!good) {
-        world.mistakes++;
-        world.mistake = what;
-    }
-}
-
-/* The policy: one resource, and all reports. */
-
-static dynsel_status try_select(dynsel_policy *policy, const dynsel_task *task,
-                                dynsel_selection *selection)
-{
-    selection->index = 0;
-    return dynsel_policy_may_use(policy, 0, task) ? DYNSEL_OK : dynsel_policy_refuse(policy, task);
-}
-
-static void report(dynsel_policy *policy, const dynsel_selection *selection,
-                   dynsel_execution_info info, uint64_t value)
-{
-    (void)policy;
-    (void)selection;
-    (void)value;
-    world.reported_submissions += info == DYNSEL_TASK_SUBMISSION ? 1 : 0;
-    world.reported_submissions -= info == DYNSEL_TASK_WITHDRAWN ? 1 : 0;
-    world.reported_ends += info == DYNSEL_TASK_COMPLETION ? 1 : 0;
-}
-
-static const dynsel_policy_ops policy_ops = {
-    .name = "counting",
-    .needs = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,
-    .try_select = try_select,
-    .report = report,
-};
-
 /* The backend: work on the device ends by an operation of the scenario, or by a wait for it. */
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
