@@ -14,7 +14,7 @@ static dynsel_status run_tasks(void)
 {
     static dynsel_round_robin_policy policy; /* zeroed: not initialized yet */
     static int tasks[] = {0, 1, 2, 3};
-    const dynsel_options options = {.defaults = DYNSEL_HOST_AND_DEVICES}; /* all that is here */
+    const dynsel_options options = {.defaults = DYNSEL_HOST_AND_DEVICES}; /* this thread, OpenCL */
     dynsel_status status = dynsel_round_robin_init(&policy, &options, 0);
     for (int i = 0; i < 4 && status == DYNSEL_OK; i++) {
         status = dynsel_submit(&policy.policy, &DYNSEL_TASK(say, &tasks[i]), NULL);
