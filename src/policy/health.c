@@ -218,7 +218,7 @@ void dynsel_health_decide(dynsel_policy *policy, uint32_t index, bool wrong)
 {
     dynsel_word *const mismatches = &policy->queues[index].mismatches;
     if (!wrong) {
-        (void)dynsel_word_add_relaxed(mismatches, (uint32_t)-1);
+        dynsel_word_decrease(mismatches); /* a return to service may have set it to 0 meanwhile */
     } else if (dynsel_word_load_relaxed(mismatches) >= CONFIG_DYNSEL_MAX_MISMATCHES) {
         dynsel_health_retire(policy, index, DYNSEL_E_DEVICE);
     }
@@ -387,10 +387,12 @@ dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
                            "the resource was removed: dynsel_policy_add_resource() brings it back");
     }
+    if (reinstate(policy, (uint32_t)index)) {
 #if CONFIG_DYNSEL_SHADOW_CHECK
-    dynsel_word_store_relaxed(&policy->queues[index].mismatches, 0);
+        dynsel_word_store_relaxed(&policy->queues[index].mismatches, 0);
 #endif
-    return reinstate(policy, (uint32_t)index) || is_lost(policy, index)
-               ? DYNSEL_OK
-               : DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource is in service");
+        return DYNSEL_OK;
+    }
+    return is_lost(policy, index) ? DYNSEL_OK
+                                  : DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource is in service");
 }

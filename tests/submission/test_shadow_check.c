@@ -178,6 +178,7 @@ static void wrong_results_take_the_resource_out_of_service(void **state)
     the_work.errors[0] = 1;
     for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_MISMATCHES; i++) {
         assert_status(DYNSEL_OK, dynsel_resource_in_service(policy, 0));
+        assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(policy, 0)); /* no effect */
         assert_status(DYNSEL_OK, run(&each));
         assert_results(0);
     }
