@@ -206,7 +206,8 @@ typedef struct dynsel_opencl_options {
  *
  * options: copied, the selector's text borrowed. NULL: all zero.
  * Errors: DYNSEL_E_INVALID (a selector that does not parse: the text has the position; out-of-order
- *     queues), DYNSEL_E_BUSY (the backend is in use already: dynsel_opencl_close() first).
+ *     queues; another value of `timing` or `work_groups`; `patience_ms` of more than an hour),
+ *     DYNSEL_E_BUSY (the backend is in use already: dynsel_opencl_close() first).
  * May block: no.
  * Context: any thread.
  * Cost: linear in the selector.

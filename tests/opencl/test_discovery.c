@@ -253,6 +253,10 @@ static void queue_properties_follow_options(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_opencl_configure(&disorder));
     assert_status(DYNSEL_E_INVALID, dynsel_opencl_configure(&wrong));
     assert_contains(error_line(), "meaning \"gpu\"?");
+    const dynsel_opencl_options patient = {.patience_ms = UINT32_MAX};
+    const dynsel_opencl_options strange = {.work_groups = (dynsel_opencl_work_groups)2};
+    assert_status(DYNSEL_E_INVALID, dynsel_opencl_configure(&patient));
+    assert_status(DYNSEL_E_INVALID, dynsel_opencl_configure(&strange));
     assert_status(DYNSEL_OK, dynsel_opencl_configure(&profiling));
     const dynsel_resource good = resource("good");
     assert_status(DYNSEL_E_BUSY, dynsel_opencl_configure(NULL));

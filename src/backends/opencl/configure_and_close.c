@@ -26,6 +26,8 @@
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
+enum { MOST_PATIENCE_MS = 3600000 };
+
 dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
 {
     static const dynsel_opencl_options defaults;
@@ -41,6 +43,15 @@ dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
     if ((unsigned)wanted->timing > DYNSEL_OPENCL_TIMES_BY_PROFILE) {
         return DYNSEL_FAIL_NUMBER(
             DYNSEL_E_INVALID, "timing is {}: use a DYNSEL_OPENCL_TIMES_... value", wanted->timing);
+    }
+    if ((unsigned)wanted->work_groups > DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_INVALID,
+                                  "work_groups is {}: use a DYNSEL_OPENCL_WORK_GROUPS_... value",
+                                  wanted->work_groups);
+    }
+    if (wanted->patience_ms > MOST_PATIENCE_MS) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_INVALID, "patience_ms is {}: use at most 3600000",
+                                  wanted->patience_ms);
     }
     if (wanted->selector != NULL) {
         dynsel_opencl_selector parsed;
