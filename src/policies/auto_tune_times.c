@@ -62,7 +62,9 @@ static void note_the_time(const dynsel_auto_tune_policy *policy, dynsel_tuned_ta
 void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                         uint32_t round)
 {
-    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
+    const uint32_t count = CONFIG_DYNSEL_RESOURCE_SETS ? (uint32_t)CONFIG_DYNSEL_MAX_RESOURCES
+                                                       : dynsel_policy_count(&policy->policy);
+    for (uint32_t i = 0; i < count; i++) { /* those that are added later, too */
         const uint16_t unfinished = entry->resources[i].unfinished;
         entry->resources[i] = (dynsel_tuned_resource){.unfinished = unfinished};
         for (uint32_t k = 0; k < DYNSEL_TUNED_WINDOW && DYNSEL_TUNED_EXPLORES; k++) {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "policies/auto_tune_parts.h"
 #include "policies/earliest_finish_parts.h"
 #if CONFIG_DYNSEL_LEARNED_TABLES
 #include "policies/learned_memory.h"
@@ -128,6 +129,29 @@ static void auto_tune_follows(void **state)
     assert_status(DYNSEL_OK,
                   dynsel_auto_tune_init(&any.auto_tune, &options, DYNSEL_NEVER_RESAMPLE));
     fast_device_comes_goes_and_comes_back(1);
+}
+
+/* Its times are not known, whenever a kind was met: a run that fails teaches none. */
+static void auto_tune_knows_nothing_of_added_device(void **state)
+{
+    (void)state;
+    dynsel_resource resources[2];
+    const dynsel_options options = two_slow(resources);
+    unsigned fast = 0;
+    unsigned kinds = 0;
+    assert_status(DYNSEL_OK,
+                  dynsel_auto_tune_init(&any.auto_tune, &options, DYNSEL_NEVER_RESAMPLE));
+    (void)time_of(PIECES, 1, &fast);
+    add(FAST);
+    for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
+        const dynsel_tuned_task *const entry = &any.auto_tune.tasks[i];
+        for (unsigned k = 0; k < DYNSEL_TUNED_WINDOW && entry->tag.value != 0; k++) {
+            assert_true(!DYNSEL_TUNED_EXPLORES ||
+                        entry->resources[FAST].times[k] == DYNSEL_TUNED_UNKNOWN);
+            kinds += k == 0 ? 1 : 0;
+        }
+    }
+    assert_int_equal(KINDS, kinds);
 }
 
 static void earliest_finish_follows(void **state)
@@ -258,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(auto_tune_follows),
+        TEST(auto_tune_knows_nothing_of_added_device),
         TEST(earliest_finish_follows),
         TEST(earliest_finish_follows_with_many_in_flight),
         TEST(added_device_begins_as_the_first_ones),
