@@ -53,6 +53,12 @@ static uint32_t units(uint64_t ns)
     return (uint32_t)(ns >> DYNSEL_FINISH_UNIT_SHIFT);
 }
 
+/* What windows cannot measure, and programs need not save. */
+static bool is_long(uint64_t run_ns)
+{
+    return run_ns >= DYNSEL_FINISH_LONGEST_UNITS_NS;
+}
+
 /* Of a duration: 1 s at most. */
 static uint32_t short_units(uint64_t ns)
 {
@@ -369,7 +375,8 @@ DYNSEL_RARE static void end_window(const dynsel_finish_sight *s, bool is_idle)
             choose_way(policy, way);
         }
     } else {
-        go(policy, TOGETHER, 0); /* kinds are learned first; or a resource is out of service */
+        /* kinds are learned first, runs are long, or a resource is out of service */
+        go(policy, TOGETHER, 0);
     }
     const bool is_other = dynsel_word_load_relaxed(&policy->way) != way;
     dynsel_word_store_relaxed(&window->lead, is_other && !is_idle ? LEAD : 0);
@@ -520,10 +527,11 @@ DYNSEL_RARE void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy
 }
 #endif
 
-/* What a task takes of a resource, as far as is known. */
+/* What a task takes of a resource, as far as is known, and can be measured. */
 static inline uint32_t turn_units(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_sight_is_candidate(s, index) && s->known_ns[index] != 0
+    return dynsel_sight_is_candidate(s, index) && s->known_ns[index] != 0 &&
+                   !is_long(s->known_ns[index])
                ? short_units(dynsel_sight_turn_ns(s, index, s->known_ns[index]))
                : UINT32_MAX;
 }
@@ -567,7 +575,7 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     add(&window->work, work);
     add(&window->ticks, dynsel_finish_ticks(run_ns));
     add(&window->tries, is_first ? 1 : 0);
-    if (work == 0 ||
+    if (work == 0 || is_long(run_ns) ||
         (is_first && (dynsel_finish_is_one_alone(way) || dynsel_sight_compiles(s, index)))) {
         dynsel_word_store_relaxed(&window->learns, 1);
     }

@@ -271,6 +271,26 @@ static void slow_resource_loses_all_work(void **state)
     assert_true(on_thread < 10 * PIECES / 4);
 }
 
+/* Runs of seconds are longer than what a window can measure. */
+static void long_runs_are_shared(void **state)
+{
+    (void)state;
+    enum { FEW = 8, LEARNED = 50, PASSES = 100 };
+    takes_us[THREAD] = 4000000;
+    takes_us[PROCESSORS] = 6000000;
+    hidden_us[PROCESSORS] = 0;
+    for (unsigned p = 0; p < PASSES; p++) {
+        const uint64_t before = devices[PROCESSORS].pieces;
+        for (unsigned i = 0; i < FEW; i++) {
+            const dynsel_task task = {.function = run, .args = &amount, .id = 1, .amount = amount};
+            assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
+        }
+        wait_for_all();
+        dynsel_simulated_spend(pause_us * US);
+        assert_true(p < LEARNED || devices[PROCESSORS].pieces - before == 3);
+    }
+}
+
 /* A kernel may have been compiled in it. */
 static void one_slow_pass_says_nothing(void **state)
 {
@@ -530,6 +550,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_runs_are_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
                                         tear_down),
