@@ -10,6 +10,7 @@
  * least lately is just the one that comes next, and nothing would ever be learned.
  */
 #include "policies/auto_tune_parts.h"
+#include "policy/after_fork.h"
 
 enum {
 #if CONFIG_DYNSEL_MAX_TUNED_TASKS < 32
@@ -148,8 +149,9 @@ static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_
     if (!CONFIG_DYNSEL_CONTEXT_THREADS) {
         return replace_locked(policy, task, key, hash);
     }
-    uint32_t is_free = 0;
-    if (!dynsel_word_swap(&policy->replacing, &is_free, 1)) {
+    const uint32_t process = dynsel_fork_depth() + 1; /* what a parent took is free in the child */
+    uint32_t holder = dynsel_word_load_relaxed(&policy->replacing);
+    if (holder == process || !dynsel_word_swap(&policy->replacing, &holder, process)) {
         return NULL;
     }
     dynsel_tuned_task *entry = replace_locked(policy, task, key, hash);

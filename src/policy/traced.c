@@ -4,6 +4,7 @@
 #include <dynsel/device.h>
 
 #include "aspects/device_kinds.h"
+#include "policy/after_fork.h"
 #include "policy/device.h"
 #include "port/pause.h"
 
@@ -94,13 +95,13 @@ static void put_policy(const dynsel_policy *policy, uint16_t number, bool is_use
 uint32_t dynsel_traced_enter(dynsel_policy *policy)
 {
     const uint32_t life = dynsel_trace_life();
+    const uint32_t named_now = (uint32_t)DYNSEL_TRACED_NAMED_NOW - dynsel_fork_depth();
     uint32_t before = dynsel_word_load_acquire(&policy->trace_life);
     for (uint32_t round = 0;; round++) {
         if (before == life || life == 0) {
             return dynsel_word_load_relaxed(&policy->trace_number); /* or no trace any more */
         }
-        if (before != DYNSEL_TRACED_NAMED_NOW &&
-            dynsel_word_swap(&policy->trace_life, &before, DYNSEL_TRACED_NAMED_NOW)) {
+        if (before != named_now && dynsel_word_swap(&policy->trace_life, &before, named_now)) {
             break;
         }
         dynsel_pause(round);

@@ -12,8 +12,8 @@
 
 enum { DYNSEL_TRACED_SHIFT = 8 }; /* of the second number in a word */
 
-/* In place of the trace of a policy: it got a learned table; and: another thread is naming it. No
- * trace has these numbers. */
+/* In place of the trace of a policy: it got a learned table; and: another thread is naming it, less
+ * the depth of forks, because the thread stays with the parent. No trace has these numbers. */
 enum { DYNSEL_TRACED_TAUGHT = INT32_MAX, DYNSEL_TRACED_NAMED_NOW = INT32_MAX - 1 };
 
 /* Names the policy and its resources in the trace that is running; its number there. */

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "policy/traced.h"
 #include "room.h"
 #include "support/count_run.h"
 
@@ -240,15 +241,74 @@ static void run_in_caller(void)
     child_expects_status(DYNSEL_OK, dynsel_policy_deinit(&in_caller.policy));
 }
 
+static const dynsel_resource the_host = {.backend = &dynsel_inline_backend};
+static const dynsel_options on_host = {.resources = &the_host, .count = 1};
+
 static void inline_policy_of_parent_works_in_child(void **state)
 {
     (void)state;
-    const dynsel_resource host = {.backend = &dynsel_inline_backend};
-    const dynsel_options options = {.resources = &host, .count = 1};
-    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&in_caller, &options, 0));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&in_caller, &on_host, 0));
     assert_child_succeeds(run_in_caller);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&in_caller.policy));
 }
+
+#if CONFIG_DYNSEL_TRACE_TO_RINGS
+/* Another thread of the parent was naming the policy in the trace at the moment of the fork. */
+static void policy_that_was_being_named_works_in_child(void **state)
+{
+    (void)state;
+    static dynsel_trace_record records[1 << 12];
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&in_caller, &on_host, 0));
+    assert_status(DYNSEL_OK, dynsel_trace_start(records, sizeof records / sizeof records[0]));
+    in_caller.policy.trace_life.value = DYNSEL_TRACED_NAMED_NOW;
+    assert_child_succeeds(run_in_caller);
+    in_caller.policy.trace_life.value = 0;
+    assert_status(DYNSEL_OK, dynsel_trace_stop());
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&in_caller.policy));
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
+static dynsel_auto_tune_policy tuner;
+
+enum { TUNED_KINDS = CONFIG_DYNSEL_MAX_TUNED_TASKS };
+
+static void submit_kinds(uint32_t first)
+{
+    for (uint32_t i = 0; i < TUNED_KINDS; i++) {
+        const dynsel_task task = {.function = count_run, .id = first + i};
+        child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&tuner.policy, &task));
+    }
+}
+
+static void meet_new_kinds(void)
+{
+    static uint32_t tags[TUNED_KINDS];
+    unsigned changed = 0;
+    for (unsigned i = 0; i < TUNED_KINDS; i++) {
+        tags[i] = tuner.tasks[i].tag.value;
+    }
+    for (unsigned i = 0; i < 64; i++) {
+        submit_kinds(1 + TUNED_KINDS);
+    }
+    for (unsigned i = 0; i < TUNED_KINDS; i++) {
+        changed += tags[i] != tuner.tasks[i].tag.value ? 1 : 0;
+    }
+    child_expects(changed != 0);
+}
+
+/* Another thread of the parent was giving a kind its entry. */
+static void new_kinds_are_tuned_in_child(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_auto_tune_init(&tuner, &on_host, DYNSEL_NEVER_RESAMPLE));
+    submit_kinds(1);
+    tuner.replacing.value = 1;
+    assert_child_succeeds(meet_new_kinds);
+    tuner.replacing.value = 0;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&tuner.policy));
+}
+#endif
 
 static void fork_again(void)
 {
@@ -468,6 +528,12 @@ int main(void)
         TEST(zeroed_policy_of_parent_can_be_initialized_in_child),
         TEST(policies_that_were_ended_may_go_before_a_fork),
         TEST(inline_policy_of_parent_works_in_child),
+#if CONFIG_DYNSEL_TRACE_TO_RINGS
+        TEST(policy_that_was_being_named_works_in_child),
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
+        TEST(new_kinds_are_tuned_in_child),
+#endif
         TEST(child_of_child_finds_the_same),
         TEST(child_of_busy_parent_does_not_hang),
         TEST(child_of_parent_busy_with_tuning_does_not_hang),
