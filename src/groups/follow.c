@@ -4,22 +4,10 @@
 #include "base/fail.h"
 #include "submission/work_by_token.h"
 
-bool dynsel_follow_find_failure(dynsel_handler *group)
-{
-    for (uint32_t i = 0; i < group->followed_count && group->behind.status == DYNSEL_OK; i++) {
-        dynsel_cause cause;
-        if (dynsel_failed_work_find(dynsel_slot_number_in(group->followed[i]), group->followed[i],
-                                    &cause)) {
-            group->behind = cause;
-        }
-    }
-    return group->behind.status != DYNSEL_OK;
-}
-
 /* The first cause stays in `number`. */
 dynsel_error dynsel_follow_error(const dynsel_handler *group)
 {
-    const dynsel_cause *const cause = &group->behind;
+    const dynsel_cause *const cause = &group->followed.cause;
     const bool has_cause = cause->status == DYNSEL_E_DEPENDENCY && (int32_t)cause->number < 0;
     return (dynsel_error){
         .status = DYNSEL_E_DEPENDENCY,
@@ -33,8 +21,8 @@ dynsel_error dynsel_follow_error(const dynsel_handler *group)
 /* A handle keeps the slot. Where there is none any more, a wait has made the results visible. */
 void dynsel_follow_synchronize(const dynsel_handler *group)
 {
-    for (uint32_t i = 0; i < group->followed_count; i++) {
-        const uint32_t token = group->followed[i];
+    for (uint32_t i = 0; i < group->followed.count; i++) {
+        const uint32_t token = group->followed.tokens[i];
         dynsel_slot *const slot = dynsel_slot_of_token(token);
         if (dynsel_slot_ref_handle(slot, dynsel_slot_generation(token))) {
             if (dynsel_stage_of(token) == DYNSEL_STAGE_OVER) {

@@ -12,17 +12,14 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
-/* Looks whether work that the group follows, and that is over, has failed; sets group->behind. */
-DYNSEL_RARE bool dynsel_follow_find_failure(dynsel_handler *group);
-
-/* Whether the group follows work that is known to have failed. For the thread that starts, runs or
+/* Whether the group follows work that is over and has failed. For the thread that starts, runs or
  * ends the group, or under the lock. */
-static inline bool dynsel_follows_failure(dynsel_handler *group)
+static inline bool dynsel_follows_failure(const dynsel_handler *group)
 {
-    return dynsel_group_follows(group) && dynsel_follow_find_failure(group);
+    return dynsel_group_follows(group) && dynsel_followed_has_failed(&group->followed);
 }
 
-/* The error of a group that follows failed work. */
+/* The error of such a group. */
 dynsel_error dynsel_follow_error(const dynsel_handler *group);
 
 /* Before the start: makes the results of the work that it follows visible, where that was only

@@ -123,10 +123,7 @@ struct dynsel_handler {
     _Alignas(DYNSEL_LINE_BYTES) dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
     _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES]; /* tokens */
-    uint32_t followed[CONFIG_DYNSEL_MAX_DEPENDENCIES];     /* likewise */
-    uint32_t followed_count; /* this and what follows with DYNSEL_GROUP_FOLLOWS only */
-    uint32_t followed_tasks; /* so many of them are tasks */
-    dynsel_cause behind;     /* the failure of work that it follows */
+    dynsel_followed followed;                              /* with DYNSEL_GROUP_FOLLOWS only */
     uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     uint64_t amount; /* as of dynsel_task, if `has_amount` */

@@ -140,9 +140,9 @@ static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits
  * has failed. */
 DYNSEL_RARE static void depend_on_followed(dynsel_handler *group, bool *waits)
 {
-    for (uint32_t i = 0; i < group->followed_count; i++) {
-        const uint32_t token = group->followed[i];
-        if (i >= group->followed_tasks) {
+    for (uint32_t i = 0; i < group->followed.count; i++) {
+        const uint32_t token = group->followed.tokens[i];
+        if (i >= group->followed.task_count) {
             (void)depend_on(group, token + 1, waits); /* there is room for all of these */
         } else if (dynsel_stage_of(token) != DYNSEL_STAGE_OVER) {
             group->dependencies[group->dependency_count++] = token;

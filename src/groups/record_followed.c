@@ -7,24 +7,14 @@
 #include "submission/slot_table.h"
 #include "submission/work_by_token.h"
 
-static bool is_followed(const dynsel_handler *group, uint32_t token)
-{
-    for (uint32_t i = 0; i < group->followed_count; i++) {
-        if (group->followed[i] == token) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Tasks come first. */
 static dynsel_status add(const dynsel_call *call, uint32_t token, bool is_task)
 {
-    dynsel_handler *const group = call->handler;
-    if (is_followed(group, token)) {
+    dynsel_followed *const followed = &call->handler->followed;
+    if (dynsel_followed_has(followed, token)) {
         return DYNSEL_OK;
     }
-    if (group->followed_count == CONFIG_DYNSEL_MAX_DEPENDENCIES) {
+    if (followed->count == CONFIG_DYNSEL_MAX_DEPENDENCIES) {
         return DYNSEL_REFUSE_NUMBER(
             call, DYNSEL_E_FULL,
             DYNSEL_OPTION(MAX_DEPENDENCIES,
@@ -32,12 +22,7 @@ static dynsel_status add(const dynsel_call *call, uint32_t token, bool is_task)
                           "set it to {} or more"),
             CONFIG_DYNSEL_MAX_DEPENDENCIES + 1);
     }
-    uint32_t place = group->followed_count++;
-    if (is_task) {
-        group->followed[place] = group->followed[group->followed_tasks];
-        place = group->followed_tasks++;
-    }
-    group->followed[place] = token;
+    dynsel_followed_add(followed, dynsel_slot_number_in(token), token, is_task);
     return DYNSEL_OK;
 }
 
@@ -49,7 +34,7 @@ static dynsel_status follow_slot(const dynsel_call *call, dynsel_slot *slot)
         return add(call, token, !dynsel_slot_can_be_pending(slot));
     }
     if (slot->work.error.status != DYNSEL_OK) {
-        call->handler->behind = dynsel_cause_of(&slot->work.error);
+        dynsel_followed_fail(&call->handler->followed, &slot->work.error);
     }
     return DYNSEL_OK;
 }
@@ -69,9 +54,7 @@ static void begin_to_follow(dynsel_handler *handler)
 {
     if (!dynsel_group_follows(handler)) {
         handler->uncommon |= DYNSEL_GROUP_FOLLOWS;
-        handler->followed_count = 0;
-        handler->followed_tasks = 0;
-        handler->behind.status = DYNSEL_OK;
+        dynsel_followed_begin(&handler->followed);
     }
 }
 
@@ -89,7 +72,7 @@ dynsel_status dynsel_depends_on(dynsel_handler *handler, const dynsel_submission
     }
     if (word == DYNSEL_SUBMISSION_COMPLETE) {
         if (submission->error.status != DYNSEL_OK) {
-            handler->behind = dynsel_cause_of(&submission->error);
+            dynsel_followed_fail(&handler->followed, &submission->error);
         }
         return DYNSEL_OK;
     }

@@ -3,6 +3,7 @@
 #include "policy/after_fork.h"
 #include "port/likely.h"
 #include "port/thread.h"
+#include "submission/failed_work.h"
 #include "submission/slot.h"
 
 dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
@@ -44,6 +45,7 @@ static void forget(void)
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_word_store_relaxed(&dynsel_pending_count, 0);
+    dynsel_failed_work_forget_all();
 #endif
 #if CONFIG_DYNSEL_REPEAT
     dynsel_repeats_forget();

@@ -1,40 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "submission/failed_work.h"
 
-#include "port/atomic.h"
+#include <stddef.h>
+#include <string.h>
 
-/* The last failure in a slot. Written by the thread that ends work there; a reader may come when
- * the slot is used again, so it looks at the token before and after. */
+#include "port/spinlock.h"
+
+/* The last failure in a slot. */
 typedef struct record {
-    dynsel_word token; /* + 1; 0: none, or it is being written */
-    dynsel_word status;
-    dynsel_word code;
-    dynsel_word number;
+    uint32_t token; /* + 1; 0: none */
+    dynsel_cause cause;
 } record;
 
+static dynsel_spinlock lock; /* no other is taken under it */
 static record failed[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+/* All that ever followed work: what a former one followed matches nothing, or sets a cause that
+ * nobody reads. */
+static dynsel_followed *followers;
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_failed_work_forget_all(void)
+{
+    (void)memset(failed, 0, sizeof(failed));
+    followers = NULL;
+    dynsel_spinlock_release(&lock);
+}
+#endif
+
+bool dynsel_followed_has(const dynsel_followed *followed, uint32_t token)
+{
+    for (uint32_t i = 0; i < followed->count; i++) {
+        if (followed->tokens[i] == token) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first cause stays. */
+static void set_cause(dynsel_followed *followed, const dynsel_cause *cause)
+{
+    if (followed->cause.status == DYNSEL_OK) {
+        followed->cause = *cause;
+    }
+}
 
 void dynsel_failed_work_note(uint32_t slot, uint32_t token, const dynsel_kept_error *error)
 {
-    record *const it = &failed[slot - 1];
-    const dynsel_cause cause = dynsel_cause_of(error);
-    (void)dynsel_word_exchange(&it->token, 0);
-    dynsel_word_store_relaxed(&it->status, (uint32_t)cause.status);
-    dynsel_word_store_relaxed(&it->code, (uint32_t)cause.code);
-    dynsel_word_store_relaxed(&it->number, cause.number);
-    dynsel_word_store_release(&it->token, token + 1);
+    const record it = {.token = token + 1, .cause = dynsel_cause_of(error)};
+    dynsel_spinlock_acquire(&lock);
+    failed[slot - 1] = it;
+    for (dynsel_followed *each = followers; each != NULL; each = each->next) {
+        if (dynsel_followed_has(each, token)) {
+            set_cause(each, &it.cause);
+        }
+    }
+    dynsel_spinlock_release(&lock);
 }
 
-bool dynsel_failed_work_find(uint32_t slot, uint32_t token, dynsel_cause *cause)
+void dynsel_followed_begin(dynsel_followed *followed)
 {
-    record *const it = &failed[slot - 1];
-    if (DYNSEL_LIKELY(dynsel_word_load_acquire(&it->token) != token + 1)) {
-        return false;
+    dynsel_spinlock_acquire(&lock);
+    followed->count = 0;
+    followed->task_count = 0;
+    followed->cause.status = DYNSEL_OK;
+    if (!followed->listed) {
+        followed->listed = true;
+        followed->next = followers;
+        followers = followed;
     }
-    *cause = (dynsel_cause){
-        .status = (dynsel_status)(int32_t)dynsel_word_load_relaxed(&it->status),
-        .code = (int32_t)dynsel_word_load_relaxed(&it->code),
-        .number = dynsel_word_load_relaxed(&it->number),
-    };
-    return dynsel_word_add_synchronized(&it->token, 0) == token + 1;
+    dynsel_spinlock_release(&lock);
+}
+
+/* It may have failed meanwhile, and then its record is still there. */
+void dynsel_followed_add(dynsel_followed *followed, uint32_t slot, uint32_t token, bool is_task)
+{
+    dynsel_spinlock_acquire(&lock);
+    uint32_t place = followed->count++;
+    if (is_task) {
+        followed->tokens[place] = followed->tokens[followed->task_count];
+        place = followed->task_count++;
+    }
+    followed->tokens[place] = token;
+    if (failed[slot - 1].token == token + 1) {
+        set_cause(followed, &failed[slot - 1].cause);
+    }
+    dynsel_spinlock_release(&lock);
+}
+
+void dynsel_followed_fail(dynsel_followed *followed, const dynsel_kept_error *error)
+{
+    const dynsel_cause cause = dynsel_cause_of(error);
+    dynsel_spinlock_acquire(&lock);
+    set_cause(followed, &cause);
+    dynsel_spinlock_release(&lock);
+}
+
+bool dynsel_followed_has_failed(const dynsel_followed *followed)
+{
+    dynsel_spinlock_acquire(&lock);
+    const bool has_failed = followed->cause.status != DYNSEL_OK;
+    dynsel_spinlock_release(&lock);
+    return has_failed;
 }

@@ -439,6 +439,36 @@ static void failed_task_fails_its_followers(void **state)
     end();
 }
 
+/* No slot is free, so tasks get that of the first one, without a look at pending work. */
+static void failure_is_not_forgotten_when_slot_fails_again(void **state)
+{
+    (void)state;
+    enum { OTHERS = CONFIG_DYNSEL_MAX_IN_FLIGHT - 2 };
+    task_status = DYNSEL_OK;
+    dynsel_submission first;
+    dynsel_submission submission;
+    const unsigned task = submit_task(0, &first);
+    follower it = BEHIND(2, &first);
+    send_behind(1, &it, &submission);
+    assert_status(DYNSEL_OK, dynsel_submission_release(&first));
+    const unsigned others = atomic_load(&manual.event_count);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        (void)submit_task(2, NULL);
+    }
+    manual_fail(&manual, task);
+    manual_fail(&manual, submit_task(0, NULL));
+    manual_complete(&manual, submit_task(0, NULL));
+    for (unsigned i = 0; i < OTHERS; i++) {
+        manual_complete(&manual, others + i);
+    }
+    dynsel_progress();
+    assert_runs(0, &it.what);
+    expect_cause(&submission, "device");
+    assert_status(DYNSEL_E_DEVICE,
+                  dynsel_wait_group(dynsel_get_submission_group(&queues[0].policy)));
+    end();
+}
+
 static dynsel_status fail_at_once(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)where;
@@ -537,6 +567,7 @@ int main(void)
         TEST_SET_UP(command_group_follows_tasks),
         TEST_SET_UP(wait_for_follower_of_task_waits_for_task),
         TEST_SET_UP(failed_task_fails_its_followers),
+        TEST_SET_UP(failure_is_not_forgotten_when_slot_fails_again),
         TEST_SET_UP(task_that_failed_at_once_fails_its_followers),
         TEST_SET_UP(results_of_polled_work_are_visible_to_follower),
         TEST_SET_UP(wait_behind_open_host_accessor_is_busy),
