@@ -240,19 +240,24 @@ static dynsel_status make_pool(const dynsel_resource *where, uint32_t domain, po
 {
     const dynsel_memory_ops *const ops = where->backend->ops->memory;
     void *memory = NULL;
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status =
         ops->take_shared(where->backend, where->handle, CONFIG_DYNSEL_SVM_POOL_BYTES, &memory);
-    if (status == DYNSEL_OK) {
-        dynsel_lock_acquire(&blocks_lock); /* dynsel_svm_owner_of() reads it under this lock */
-        *made = (pool){.backend = where->backend,
-                       .own = where->handle,
-                       .domain = domain,
-                       .maps = ops->sharing(where->backend, where->handle) == DYNSEL_SHARES_MAPPED,
-                       .memory = memory,
-                       .bytes = CONFIG_DYNSEL_SVM_POOL_BYTES};
-        dynsel_lock_release(&blocks_lock);
+    if (status != DYNSEL_OK) {
+        return dynsel_this_thread()->failure_count != failures_before
+                   ? status
+                   : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), status, "the backend refused",
+                                    0);
     }
-    return status;
+    dynsel_lock_acquire(&blocks_lock); /* dynsel_svm_owner_of() reads it under this lock */
+    *made = (pool){.backend = where->backend,
+                   .own = where->handle,
+                   .domain = domain,
+                   .maps = ops->sharing(where->backend, where->handle) == DYNSEL_SHARES_MAPPED,
+                   .memory = memory,
+                   .bytes = CONFIG_DYNSEL_SVM_POOL_BYTES};
+    dynsel_lock_release(&blocks_lock);
+    return DYNSEL_OK;
 }
 
 /* Under `pools_lock`: frees the pool of a device if it has no blocks. */
@@ -290,63 +295,60 @@ static bool is_lost(const pool *from)
     return ops->is_lost != NULL && ops->is_lost(from->backend, from->own);
 }
 
-static pool *refuse_lost(const pool *from)
+static dynsel_status refuse_lost(const pool *from)
 {
     const dynsel_resource where = {.backend = from->backend, .handle = from->own};
     (void)where; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    (void)dynsel_fail(&(const dynsel_error){
+    return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .function = DYNSEL_TEXT("dynsel_svm_alloc"),
         .subject = DYNSEL_TEXT(dynsel_resource_name(&where)),
         .detail = DYNSEL_TEXT("the device was lost or given up, with the pool of its context")});
-    return NULL;
 }
 
-/* Under `pools_lock`: the pool of a device's domain, which is allocated if necessary. NULL: failed
- * (last error set). */
-static pool *pool_of_device(const dynsel_resource *where)
+/* Under `pools_lock`: the pool of a device's domain, which is allocated if necessary. */
+static dynsel_status pool_of_device(const dynsel_resource *where, pool **from)
 {
     const uint32_t domain =
         where->backend->ops->memory->domain(where->backend, where->handle).number;
     pool *const found = find_pool(where->backend, domain);
     if (found == NULL) {
-        (void)DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
-                             DYNSEL_OPTION(MAX_DOMAINS,
-                                           "and as many memory domains have a pool: free "
-                                           "the blocks of one, or set it to {} or more"),
-                             CONFIG_DYNSEL_MAX_DOMAINS + 1);
-        return NULL;
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
+                              DYNSEL_OPTION(MAX_DOMAINS,
+                                            "and as many memory domains have a pool: free "
+                                            "the blocks of one, or set it to {} or more"),
+                              CONFIG_DYNSEL_MAX_DOMAINS + 1);
     }
+    *from = found;
     if (found->backend != NULL) {
-        return is_lost(found) ? refuse_lost(found) : found;
+        return is_lost(found) ? refuse_lost(found) : DYNSEL_OK;
     }
-    return make_pool(where, domain, found) == DYNSEL_OK ? found : NULL;
+    return make_pool(where, domain, found);
 }
 
 /* The same for any resource. */
-static pool *pool_of(const dynsel_resource *where)
+static dynsel_status pool_of(const dynsel_resource *where, pool **from)
 {
     const dynsel_memory_ops *const ops = where->backend->ops->memory;
     const dynsel_sharing sharing = sharing_of(where);
     if (sharing == DYNSEL_SHARES_ALL && (ops == NULL || ops->take_shared == NULL)) {
-        return pool_of_host();
+        *from = pool_of_host();
+        return DYNSEL_OK;
     }
     if (sharing == DYNSEL_SHARES_NOTHING || ops->take_shared == NULL) {
-        (void)dynsel_fail(&(const dynsel_error){
+        return dynsel_fail(&(const dynsel_error){
             .status = DYNSEL_E_UNSUPPORTED,
             .function = DYNSEL_TEXT("dynsel_svm_alloc"),
             .subject = DYNSEL_TEXT(dynsel_resource_name(where)),
             .detail = DYNSEL_TEXT("the device shares no memory with the host: use a buffer")});
-        return NULL;
     }
-    return pool_of_device(where);
+    return pool_of_device(where, from);
 }
 
 dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_t alignment,
                                void **memory)
 {
     const size_t aligned_to = alignment != 0 ? alignment : LARGEST_TYPE;
-    dynsel_status status = DYNSEL_OK;
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
@@ -358,13 +360,14 @@ dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_
                            "a block has at least 1 byte, and its alignment is a power of two");
     }
     dynsel_lock_acquire(&pools_lock);
-    pool *const from = pool_of(where);
-    if (from != NULL) {
+    pool *from = NULL;
+    dynsel_status status = pool_of(where, &from);
+    if (status == DYNSEL_OK) {
         status = take_from(from, bytes, aligned_to, memory);
         end_pool_if_empty(from);
     }
     dynsel_lock_release(&pools_lock);
-    return from != NULL ? status : dynsel_this_thread()->last_error.status;
+    return status;
 }
 
 /* A request of a function for exclusive use of a block. */

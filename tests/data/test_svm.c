@@ -344,9 +344,11 @@ static void driver_failure_leaves_svm_block_unchanged(void **state)
 {
     void *memory = NULL;
     (void)state;
-    driver.failure = DYNSEL_E_FULL;
-    assert_status(DYNSEL_E_FULL, dynsel_svm_alloc(&device[A], 8, 0, &memory));
+    assert_status(DYNSEL_E_INVALID, dynsel_svm_free(NULL)); /* the thread's last error */
+    driver.failure = DYNSEL_E_DEVICE;
+    assert_status(DYNSEL_E_DEVICE, dynsel_svm_alloc(&device[A], 8, 0, &memory));
     assert_null(memory);
+    assert_status(DYNSEL_E_DEVICE, dynsel_last_error()->status);
     memory = block(&device[A], 8);
     driver.failure = DYNSEL_E_DEVICE;
     assert_status(DYNSEL_E_DEVICE, dynsel_svm_map(memory, DYNSEL_ACCESS_READ));
