@@ -28,11 +28,16 @@ dynsel_status dynsel_depend_on_external(dynsel_handler *handler,
     }
     dynsel_external_event *const taken = &uses->external[uses->external_count];
     *taken = (dynsel_external_event){.ops = ops, .event = event};
+    const dynsel_thread *const thread = dynsel_this_thread();
+    const uint32_t failures_before = thread->failure_count;
     status = ops->take(taken);
-    if (status == DYNSEL_OK) {
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
         uses->external_count++;
-    } else {
-        dynsel_call_note_failure(&call);
+        return status;
     }
+    if (thread->failure_count == failures_before || thread->last_error.status != status) {
+        return DYNSEL_REFUSE(&call, status, "the event refused, and did not say why");
+    }
+    dynsel_call_note_failure(&call);
     return status;
 }
