@@ -119,7 +119,7 @@ typedef struct dynsel_staged {
     uint16_t place;       /* of the staging memory in its table, under the lock */
     bool in;              /* the contents are read */
     bool out;             /* the contents are written */
-    bool fresh;           /* the staging memory was allocated for this start */
+    bool fresh;           /* the staging memory is new, and was not made usable before */
     bool came;            /* was copied in */
     bool went;            /* was copied out */
 } dynsel_staged;

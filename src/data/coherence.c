@@ -308,7 +308,7 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     if (copy->memory.shared) {
         return look_at_shared(s, copy, need);
     }
-    s->use->copy_in = need;
+    s->use->copy_in = need || copy->raw;
     s->use->contents = need;
     return need ? look_for_sharer(s) : DYNSEL_OK;
 }

@@ -164,6 +164,7 @@ static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memor
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     copy->memory = *memory;
     copy->own = t->own;
+    copy->raw = !memory->shared;
     if (memory->shared) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
         use->copy_in = memory->mapping != DYNSEL_UNMAPPED;
@@ -193,6 +194,16 @@ static dynsel_status allocate_copy(const dynsel_transfers *t, dynsel_use *use)
     return status;
 }
 
+/* After a transfer into it, which a failure of the start may have prevented the last time. */
+static void note_usable(dynsel_copy_record *copy)
+{
+    if (!DYNSEL_LIKELY(!copy->raw)) {
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        copy->raw = false;
+        dynsel_spinlock_release(&dynsel_memory_lock);
+    }
+}
+
 /* pinning: of the copy before the transfer. */
 static void count_in(const dynsel_transfers *t, const dynsel_use *use, uint8_t pinning)
 {
@@ -212,11 +223,15 @@ static void count_in(const dynsel_transfers *t, const dynsel_use *use, uint8_t p
 static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    dynsel_memory *const memory = &dynsel_copy_at(record, t->uses->domain)->memory;
+    dynsel_copy_record *const copy = dynsel_copy_at(record, t->uses->domain);
+    dynsel_memory *const memory = &copy->memory;
     const uint8_t pinning = memory->pinning;
     const dynsel_status status =
         copy_in(t, use->name, dynsel_buffer_number(record), record->bytes, memory, use->contents);
     use->copied_in = status == DYNSEL_OK;
+    if (use->copied_in) {
+        note_usable(copy);
+    }
     if (status == DYNSEL_OK && use->contents && !memory->shared) {
         count_in(t, use, pinning);
     }
@@ -251,6 +266,7 @@ static dynsel_status pass_in(dynsel_transfers *t, dynsel_use *use)
         t->events[t->event_count++] = done;
     }
     use->copied_in = true;
+    note_usable(dynsel_copy_at(record, t->uses->domain));
     dynsel_pass_count(t->uses, use);
     dynsel_traced_pass(&dynsel_uses_slot(t->uses)->selection, dynsel_buffer_number(record),
                        dynsel_use_passed_from(use), t->uses->domain, record->bytes, since);
@@ -322,7 +338,6 @@ static dynsel_status allocate_all(const dynsel_transfers *t)
     }
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];
-        staged->fresh = false;
         status = staged->memory.native == NULL ? allocate_staging(t, staged) : DYNSEL_OK;
     }
     return status;
@@ -347,6 +362,9 @@ dynsel_status dynsel_transfers_in(dynsel_transfers *t)
         if (staged->in || staged->fresh) {
             status = copy_in(t, A_RANGE, 0, staged->memory.bytes, &staged->memory, staged->in);
             staged->came = status == DYNSEL_OK && staged->in;
+            if (status == DYNSEL_OK && staged->fresh) {
+                dynsel_staging_usable(staged);
+            }
         }
     }
     return status;

@@ -23,6 +23,7 @@ typedef struct record {
     uint32_t domain;
     uint32_t user;           /* token + 1 of the work that uses it, until that is over */
     uint32_t used;           /* `takes` when it was taken last */
+    bool raw;                /* the memory is new, and was not made usable yet */
     dynsel_given_copy given; /* earlier memory of this place, to be freed without the lock */
 } record;
 
@@ -190,6 +191,7 @@ static void take(const dynsel_uses *uses, dynsel_staged *staged, record *it)
     it->used = ++takes;
     staged->place = (uint16_t)(it - staging);
     staged->memory.native = it->memory.native;
+    staged->fresh = it->raw; /* if it is not allocated, that is set then */
 }
 
 /* Takes idle memory where it fits. Returns the bytes that are missing. */
@@ -308,6 +310,12 @@ dynsel_memory *dynsel_staging_memory(const dynsel_staged *staged)
 void dynsel_staging_allocated(const dynsel_staged *staged, void *own)
 {
     staging[staged->place].own = own;
+    staging[staged->place].raw = true;
+}
+
+void dynsel_staging_usable(const dynsel_staged *staged)
+{
+    staging[staged->place].raw = false;
 }
 
 static bool is_allocated_by(const dynsel_policy *policy, const record *it)

@@ -43,6 +43,9 @@ dynsel_memory *dynsel_staging_memory(const dynsel_staged *staged);
 /* The same: sets the resource with which the memory was allocated. */
 void dynsel_staging_allocated(const dynsel_staged *staged, void *own);
 
+/* The same: the new memory was made usable. */
+void dynsel_staging_usable(const dynsel_staged *staged);
+
 /* Removes unused memory from the table, the least recently used. False: there is none.
  * dynsel_staging_release() frees it. */
 bool dynsel_staging_evict(uint32_t domain);

@@ -178,6 +178,26 @@ static void new_memory_is_prepared_before_use(void **state)
     finish_with((int32_t[BUFFERS]){1000});
 }
 
+/* The start that allocated it failed before that. */
+static void memory_of_failed_start_is_prepared_later(void **state)
+{
+    const job both = {.kind = SET,
+                      .buffers = {buffers[0], buffers[1]},
+                      .modes = {DYNSEL_ACCESS_DISCARD_WRITE, DYNSEL_ACCESS_DISCARD_WRITE}};
+    (void)state;
+    sim.devices[0].prepares = true;
+    simulated_fail(&sim, SIMULATED_ALLOCATE, 2, false, DYNSEL_E_DEVICE);
+    assert_status(DYNSEL_E_DEVICE, run_job(0, &both));
+    assert_int_equal(1, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.brought);
+    for (unsigned i = 0; i < 2; i++) {
+        run_on(0, set_all(buffers[0], 1000));
+        assert_int_equal(1, sim.counts.allocated);
+        assert_int_equal(1, sim.counts.brought);
+    }
+    finish_with((int32_t[BUFFERS]){1000});
+}
+
 /* The first of those that a resource refused is tried for all of them, but not while its data are
  * elsewhere. */
 static void resource_is_tried_with_next_when_first_refused_waits_for_data(void **state)
@@ -486,6 +506,7 @@ int main(void)
         TEST_SET_UP(refused_launch_in_hosts_memory_evicts_nothing),
         TEST_SET_UP(memory_release_runs_without_lock),
         TEST_SET_UP(new_memory_is_prepared_before_use),
+        TEST_SET_UP(memory_of_failed_start_is_prepared_later),
         TEST_SET_UP(full_backend_table_evicts_nothing),
         TEST_SET_UP(command_group_larger_than_memory_fails_alone),
         TEST_SET_UP(full_memory_keeps_shared_copies),

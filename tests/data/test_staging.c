@@ -143,6 +143,32 @@ static void new_staging_memory_is_prepared_once(void **state)
     assert_int_equal(0, sim.counts.bytes_in);
 }
 
+static dynsel_status record_two_fills(dynsel_handler *handler, void *args)
+{
+    (void)dynsel_set_range(handler, 1, inputs, inputs_make(elements[1]), SMALL,
+                           DYNSEL_ACCESS_DISCARD_WRITE);
+    return record_fill(handler, args);
+}
+
+/* The start that allocated it failed before that. */
+static void staging_memory_of_failed_start_is_prepared_later(void **state)
+{
+    fill_work what = {elements[0]};
+    (void)state;
+    sim.devices[DEVICE].prepares = true;
+    simulated_fail(&sim, SIMULATED_ALLOCATE, 2, false, DYNSEL_E_DEVICE);
+    assert_status(DYNSEL_E_DEVICE, dynsel_submit_command_group_and_wait(&places[DEVICE].policy,
+                                                                        record_two_fills, &what));
+    assert_int_equal(1, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.brought);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&places[DEVICE].policy,
+                                                                      record_fill, &what));
+        assert_int_equal(1, sim.counts.allocated);
+        assert_int_equal(1, sim.counts.brought);
+    }
+}
+
 /* The smallest that is large enough. */
 static void smallest_sufficient_staging_memory_is_taken(void **state)
 {
@@ -350,6 +376,7 @@ int main(void)
         TEST(staging_memory_is_reused_down_to_quarter_of_its_size),
         TEST(kept_staging_memory_is_used_beside_new),
         TEST(new_staging_memory_is_prepared_once),
+        TEST(staging_memory_of_failed_start_is_prepared_later),
         TEST(smallest_sufficient_staging_memory_is_taken),
         TEST(full_staging_table_evicts_least_recently_taken),
         TEST(oversized_idle_staging_memory_is_evicted),
