@@ -51,7 +51,7 @@ typedef struct dynsel_use {
     bool copy_out_ended; /* the last look ended a copy to the host */
     bool copied_out;     /* the data were copied to the host for this use */
 #if CONFIG_DYNSEL_REPEAT
-    bool kept; /* of a first run: the contents, which it overwrites in the host's memory */
+    bool spoilt; /* a first run overwrites the host's memory: until its contents are put back */
 #endif
     /* The validity before the decision, to roll it back. */
     bool was_valid; /* the copy in the domain */
@@ -225,17 +225,22 @@ static inline void dynsel_uses_look_again(dynsel_uses *uses)
 #endif
 }
 
-/* Whether the use is that of a second run, before whose start its contents are put back into the
- * host's memory. */
-static inline bool dynsel_is_put_back(const dynsel_uses *uses, const dynsel_use *use)
+/* Whether a first run left spoilt contents in the host's memory. */
+static inline bool dynsel_is_spoilt(const dynsel_uses *uses, const dynsel_use *use)
 {
 #if CONFIG_DYNSEL_REPEAT
-    return uses->second_run && use->kept;
+    return uses->second_run && use->spoilt;
 #else
     (void)uses;
     (void)use;
     return false;
 #endif
+}
+
+/* Whether they are kept, and are put back into the host's memory before the second run starts. */
+static inline bool dynsel_is_put_back(const dynsel_uses *uses, const dynsel_use *use)
+{
+    return use->reads && dynsel_is_spoilt(uses, use);
 }
 
 /* Whether the contents have to be valid in the host's memory for the sake of a second run. */

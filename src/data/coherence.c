@@ -385,6 +385,30 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
     return outlook;
 }
 
+#if CONFIG_DYNSEL_REPEAT
+dynsel_outlook dynsel_coherence_put_back(dynsel_uses *uses)
+{
+    dynsel_outlook outlook = {.status = DYNSEL_OK};
+    dynsel_error error;
+    for (uint32_t i = 0; i < uses->count && outlook.copy_out == NULL; i++) {
+        dynsel_use *const use = &uses->each[i];
+        if (!dynsel_is_put_back(uses, use) || !dynsel_buffer_is(use->record, use->token)) {
+            continue;
+        }
+        const sight s = {uses, use, use->record, &outlook, &error};
+        const dynsel_status status = look_on_host(&s);
+        if (status == DYNSEL_OK) {
+            dynsel_inputs_put_back(uses, i);
+        } else if (status == DYNSEL_E_AGAIN) {
+            outlook.status = status;
+        } else {
+            dynsel_inputs_abandon(use);
+        }
+    }
+    return outlook;
+}
+#endif
+
 bool dynsel_coherence_find_dependency(const dynsel_uses *uses, uint32_t *token)
 {
     *token = uses->obstacle - 1;

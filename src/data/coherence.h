@@ -10,6 +10,7 @@
 
 #include "data/buffer_uses.h"
 #include "data/buffers.h"
+#include "port/likely.h"
 
 /* The result of a look at the data of a command group. */
 typedef struct dynsel_outlook {
@@ -24,6 +25,13 @@ typedef struct dynsel_outlook {
  * dynsel_buffer_deinit(). Polls running copies to the host; where it ends one, it sets
  * `copy_out_ended` of the use, and the caller notifies the watchers. */
 dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error);
+
+#if CONFIG_DYNSEL_REPEAT
+/* Under the lock, for work whose second run is not started anywhere: puts back what the first run
+ * spoilt in the host's memory, as far as that can be had. The outlook has no failure; otherwise as
+ * dynsel_coherence_look(). */
+DYNSEL_RARE dynsel_outlook dynsel_coherence_put_back(dynsel_uses *uses);
+#endif
 
 /* Under the lock, after DYNSEL_E_AGAIN: finds the work that has to end before the data are
  * available: started work, or an open host accessor. False: none, for example while a copy to the

@@ -8,9 +8,18 @@
 #include "data/domains.h"
 #include "data/readback_time.h"
 
-static bool is_kept(const dynsel_use *use)
+static bool has_block(const dynsel_use *use)
 {
     return use->reads && use->writes;
+}
+
+static void *block_of(const dynsel_uses *uses, uint32_t index)
+{
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < index; i++) {
+        block += has_block(&uses->each[i]) ? 1u : 0u;
+    }
+    return dynsel_kept_memory(uses->blocks, block);
 }
 
 /* The copy that the use has on the device; NULL: none, or it is the host that works. */
@@ -24,33 +33,39 @@ static dynsel_copy_record *copy_of(const dynsel_uses *uses, const dynsel_use *us
 /* Memory that is not there yet may turn out to be the host's. */
 void dynsel_inputs_keep(dynsel_uses *uses)
 {
-    uint32_t block = 0;
     for (uint32_t i = 0; i < uses->count; i++) {
-        dynsel_use *const use = &uses->each[i];
-        if (!is_kept(use)) {
-            continue;
-        }
+        const dynsel_use *const use = &uses->each[i];
         const dynsel_copy_record *const copy = copy_of(uses, use);
-        use->kept = uses->domain == DYNSEL_HOST_DOMAIN ||
-                    (copy != NULL ? copy->memory.shared : use->may_share);
-        if (use->kept) {
-            (void)memcpy(dynsel_kept_memory(uses->blocks, block), use->record->data,
-                         use->record->bytes);
+        if (has_block(use) && (uses->domain == DYNSEL_HOST_DOMAIN ||
+                               (copy != NULL ? copy->memory.shared : use->may_share))) {
+            (void)memcpy(block_of(uses, i), use->record->data, use->record->bytes);
         }
-        block++;
     }
 }
 
-void dynsel_inputs_put_back(const dynsel_uses *uses)
+void dynsel_inputs_put_back(dynsel_uses *uses, uint32_t index)
 {
-    uint32_t block = 0;
-    for (uint32_t i = 0; i < uses->count; i++) {
-        const dynsel_use *const use = &uses->each[i];
-        if (use->kept) {
-            (void)memcpy(use->record->data, dynsel_kept_memory(uses->blocks, block),
-                         use->record->bytes);
+    dynsel_use *const use = &uses->each[index];
+    if (dynsel_is_put_back(uses, use)) {
+        (void)memcpy(use->record->data, block_of(uses, index), use->record->bytes);
+        use->spoilt = false;
+    }
+}
+
+void dynsel_inputs_abandon(dynsel_use *use)
+{
+    dynsel_validity *const validity = &use->record->validity;
+    const uint32_t sharer = use->record->shared_by;
+    dynsel_copy_set others = dynsel_valid_copies(validity);
+    if (sharer != 0) {
+        others = dynsel_copies_without(others, sharer);
+    }
+    if (others != 0) {
+        dynsel_set_valid(validity, DYNSEL_HOST_DOMAIN, false);
+        if (sharer != 0) {
+            dynsel_set_valid(validity, sharer, false);
         }
-        block += is_kept(use) ? 1 : 0;
+        use->spoilt = false;
     }
 }
 
@@ -74,10 +89,12 @@ static void restore_shared(const dynsel_uses *uses, const dynsel_use *use, dynse
     dynsel_set_valid(validity, uses->domain, valid && !is_hosts);
 }
 
-static void restore(const dynsel_uses *uses, const dynsel_use *use)
+static void restore(const dynsel_uses *uses, dynsel_use *use, bool began)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_copy_record *const copy = copy_of(uses, use);
+    use->spoilt = began && use->writes &&
+                  (uses->domain == DYNSEL_HOST_DOMAIN || (copy != NULL && copy->memory.shared));
     if (uses->domain != DYNSEL_HOST_DOMAIN &&
         dynsel_copy_at(record, uses->domain)->since == uses->token) {
         dynsel_copy_at(record, uses->domain)->since = 0;
@@ -102,13 +119,16 @@ static void restore(const dynsel_uses *uses, const dynsel_use *use)
                                     ? valid
                                     : dynsel_copies_without(valid, uses->domain));
     }
+    if (use->spoilt && !use->reads) {
+        dynsel_inputs_abandon(use);
+    }
 }
 
-void dynsel_inputs_restore(dynsel_uses *uses)
+void dynsel_inputs_restore(dynsel_uses *uses, bool began)
 {
     for (uint32_t i = 0; i < uses->count && uses->decided == uses->token; i++) {
         if (dynsel_buffer_is(uses->each[i].record, uses->each[i].token)) {
-            restore(uses, &uses->each[i]);
+            restore(uses, &uses->each[i], began);
         }
     }
     uses->decided = 0;

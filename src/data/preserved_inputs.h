@@ -14,12 +14,16 @@
 void dynsel_inputs_keep(dynsel_uses *uses);
 
 /* Under the lock, after a first run that failed: the copies are as before it, but that what it
- * overwrote in memory of the host is spoilt. */
-void dynsel_inputs_restore(dynsel_uses *uses);
+ * overwrote in memory of the host is spoilt. began: it may have overwritten something. */
+void dynsel_inputs_restore(dynsel_uses *uses, bool began);
 
-/* Under the lock, when the start of a second run is decided and not yet committed: puts that back,
- * which is valid in the host's memory. */
-void dynsel_inputs_put_back(const dynsel_uses *uses);
+/* Under the lock: puts the spoilt contents of a use back, if they were kept. They are valid in the
+ * host's memory. */
+void dynsel_inputs_put_back(dynsel_uses *uses, uint32_t index);
+
+/* Under the lock: the spoilt contents of a use cannot be put back. They are valid only where other
+ * copies are; without such a copy they stay spoilt. */
+void dynsel_inputs_abandon(dynsel_use *use);
 
 /* Under the lock: whether the resource uses no memory of the host for this work. */
 bool dynsel_inputs_are_apart(const dynsel_uses *uses);
@@ -30,7 +34,9 @@ static inline void dynsel_inputs_prepare(dynsel_uses *uses)
     if (uses->repeatable) {
         dynsel_inputs_keep(uses);
     } else if (uses->second_run) {
-        dynsel_inputs_put_back(uses);
+        for (uint32_t i = 0; i < uses->count; i++) {
+            dynsel_inputs_put_back(uses, i);
+        }
     }
 }
 

@@ -183,7 +183,7 @@ static void note_all(const dynsel_handler *group, const dynsel_error *error, boo
         if (!use->writes || !dynsel_buffer_is(use->record, use->token)) {
             continue;
         }
-        if (began) {
+        if (began || dynsel_is_spoilt(group->uses, use)) {
             note_lost(group, use, error);
         } else if (group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
             note_unopened(group, use);
@@ -240,7 +240,7 @@ static bool is_early(const dynsel_handler *group)
 
 /* A device reports DYNSEL_E_DEPENDENCY if the command did not begin because of an earlier failure.
  * */
-static bool has_begun(const dynsel_handler *group, dynsel_status status)
+bool dynsel_failure_has_begun(const dynsel_handler *group, dynsel_status status)
 {
     if (group->uses->decided != group->uses->token || group->uses->undone || group->unrun) {
         return false;
@@ -265,7 +265,7 @@ void dynsel_failure_note_given_up(const dynsel_handler *group, dynsel_status sta
 static void end_failed(dynsel_handler *group, dynsel_error *error)
 {
     dynsel_failure_note_given_up(group, error->status);
-    const bool began = has_begun(group, error->status);
+    const bool began = dynsel_failure_has_begun(group, error->status);
     const dynsel_use *const failed = dynsel_failures_find(group);
     const dynsel_use *const missed = dynsel_coherence_missed(group->uses);
     if (!began && !group->uses->undone && group->uses->decided == group->uses->token) {

@@ -57,6 +57,9 @@ DYNSEL_RARE void dynsel_failure_end(dynsel_handler *group, dynsel_kept_error *er
  * use the host's memory of its buffers, the ends of these buffers tell it. */
 void dynsel_failure_note_given_up(const dynsel_handler *group, dynsel_status status);
 
+/* Under the lock: whether the command of failed work may have begun. */
+bool dynsel_failure_has_begun(const dynsel_handler *group, dynsel_status status);
+
 /* A host command has failed. Later work on the same worker may check this before the end is
  * reported. began: the command ran. */
 DYNSEL_RARE void dynsel_failure_note_on_host(dynsel_handler *group, bool began);

@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
+#include "data/coherence.h"
 #include "data/coherence_commit.h"
 #include "data/preserved_inputs.h"
 #include "groups/choose_resource.h"
@@ -20,7 +21,7 @@ static size_t count_kept(const dynsel_handler *group, uint32_t *count)
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < group->uses->count; i++) {
         dynsel_use *const use = &group->uses->each[i];
-        use->kept = false;
+        use->spoilt = false;
         if (use->reads && use->writes) {
             largest = use->record->bytes > largest ? use->record->bytes : largest;
             ++*count;
@@ -78,9 +79,11 @@ dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *polic
 /* From now on the group depends on its data as if it had not been started. */
 static void leave_first_run(dynsel_handler *group)
 {
+    const dynsel_status status = dynsel_slot_of(group)->work.error.status;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_failure_note_given_up(group, dynsel_slot_of(group)->work.error.status);
-    dynsel_inputs_restore(group->uses);
+    dynsel_failure_note_given_up(group, status);
+    dynsel_inputs_restore(group->uses,
+                          status != DYNSEL_E_GIVEN_UP && dynsel_failure_has_begun(group, status));
     group->uses->repeatable = false;
     group->uses->second_run = true;
     dynsel_watch_changed(group); /* its copies are not valid any more */
@@ -115,12 +118,8 @@ static dynsel_status start(dynsel_handler *group, dynsel_slot *second)
     return status;
 }
 
-dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
+static dynsel_status run_elsewhere(dynsel_handler *group, dynsel_slot *second)
 {
-    dynsel_handler *const group = dynsel_group_of(first);
-    if (group->uses->repeatable) {
-        leave_first_run(group);
-    }
     dynsel_status status = dynsel_choose_resource_elsewhere(group, second);
     if (status != DYNSEL_OK) {
         return status;
@@ -133,6 +132,31 @@ dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
         dynsel_pending_withdraw(second);
     }
     return status;
+}
+
+/* No resource may run the group: its buffers are to be as before it. DYNSEL_E_AGAIN: not yet. */
+DYNSEL_RARE static dynsel_status put_back(dynsel_handler *group)
+{
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const dynsel_outlook outlook = dynsel_coherence_put_back(group->uses);
+    dynsel_watch_looked_at(group->uses);
+    if (outlook.copy_out != NULL) {
+        dynsel_watch_begin_copy_out(outlook.copy_out);
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return outlook.status;
+}
+
+dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
+{
+    dynsel_handler *const group = dynsel_group_of(first);
+    if (group->uses->repeatable) {
+        leave_first_run(group);
+    }
+    const dynsel_status status = run_elsewhere(group, second);
+    return status != DYNSEL_OK && status != DYNSEL_E_AGAIN && put_back(group) == DYNSEL_E_AGAIN
+               ? DYNSEL_E_AGAIN
+               : status;
 }
 
 bool dynsel_group_failed_alone(const dynsel_slot *slot)

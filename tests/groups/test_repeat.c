@@ -545,6 +545,112 @@ static void failed_only_run_leaves_what_another_device_has(void **state)
     }
 }
 
+/* Where a group runs once, in the host's memory: on the host, or on a device that shares it. */
+typedef struct only_run {
+    unsigned where;
+    memory_kind kind;
+} only_run;
+
+static const only_run only_runs[] = {{HOST, OWN}, {FIRST, SHARED}, {FIRST, MAPPED}};
+
+enum { ONLY_RUNS = sizeof only_runs / sizeof only_runs[0] };
+
+static void fail_only_run(const only_run *run, dynsel_access_mode how)
+{
+    set_memory(FIRST, run->kind);
+    mode = how;
+    failures_left = 1;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_try_submit_command_group(&places[run->where].policy,
+                                                             record_work, NULL, &submission));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_int_equal(0, failures_left);
+}
+
+static void see_lost(dynsel_buffer buffer)
+{
+    dynsel_host_accessor accessor = {.data = NULL};
+    assert_status(DYNSEL_E_DEPENDENCY,
+                  dynsel_host_accessor_open(&accessor, buffer, DYNSEL_ACCESS_READ));
+}
+
+static void failed_only_run_leaves_what_it_overwrote_at_the_host(void **state)
+{
+    for (unsigned i = 0; i < 2 * ONLY_RUNS; i++) {
+        if (i >= ONLY_RUNS) {
+            let_work_take_time();
+        }
+        fail_only_run(&only_runs[i % ONLY_RUNS], DYNSEL_ACCESS_READ_WRITE);
+        see_buffer(a, 0, 1);
+        run_on(THIRD, add_to(a, 1));
+        see_buffer(a, 1, 1);
+        see_buffer(b, 0, -1);
+        (void)tear_down_repeat(state);
+        (void)set_up_repeat(state);
+    }
+}
+
+/* The device has the memory, and does not give it back. */
+static void failed_only_run_loses_what_cannot_be_put_back(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < ONLY_RUNS; i++) {
+        simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
+        fail_only_run(&only_runs[i], DYNSEL_ACCESS_READ_WRITE);
+        see_lost(a);
+        see_buffer(b, 0, -1);
+        (void)tear_down_repeat(state);
+        (void)set_up_repeat(state);
+    }
+}
+
+/* Nobody keeps what is not read. */
+static void failed_only_run_loses_what_it_discards_at_the_host(void **state)
+{
+    for (unsigned i = 0; i < ONLY_RUNS; i++) {
+        fail_only_run(&only_runs[i], DYNSEL_ACCESS_DISCARD_WRITE);
+        see_lost(a);
+        assert_status(DYNSEL_E_DEPENDENCY,
+                      run_job(THIRD, &(const job){.kind = ADD, .buffers = {a}}));
+        run_on(SECOND, set_all(a, 7));
+        see_buffer(a, 7, 1);
+        see_buffer(b, 0, -1);
+        (void)tear_down_repeat(state);
+        (void)set_up_repeat(state);
+    }
+}
+
+/* What it discards at the host is on a device, too. */
+static void failed_only_run_leaves_a_copy_of_what_it_discards(void **state)
+{
+    for (unsigned i = 0; i < ONLY_RUNS; i++) {
+        run_on(THIRD, add_to(a, 1));
+        see_buffer(a, 1, 1);
+        fail_only_run(&only_runs[i], DYNSEL_ACCESS_DISCARD_WRITE);
+        see_buffer(a, 1, 1);
+        run_on(FIRST, add_to(a, 1));
+        see_buffer(a, 2, 1);
+        (void)tear_down_repeat(state);
+        (void)set_up_repeat(state);
+    }
+}
+
+static void second_run_that_never_began_loses_what_the_first_discarded(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
+    begin_policy(HOST, SECOND);
+    let_work_take_time();
+    mode = DYNSEL_ACCESS_DISCARD_WRITE;
+    failures_left = 1;
+    simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, submit(&submission));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submission));
+    assert_int_equal(1, runs);
+    see_lost(a);
+}
+
 /* Where transfers do not wait for the work before them in the queue. */
 static void input_is_kept_after_work_that_writes_it(void **state)
 {
@@ -613,6 +719,11 @@ int main(void)
         REPEAT_TEST(each_refused_start_of_a_second_run_is_withdrawn),
         REPEAT_TEST(failed_only_run_reports_no_copy_back),
         REPEAT_TEST(failed_only_run_leaves_what_another_device_has),
+        REPEAT_TEST(failed_only_run_leaves_what_it_overwrote_at_the_host),
+        REPEAT_TEST(failed_only_run_loses_what_cannot_be_put_back),
+        REPEAT_TEST(failed_only_run_loses_what_it_discards_at_the_host),
+        REPEAT_TEST(failed_only_run_leaves_a_copy_of_what_it_discards),
+        REPEAT_TEST(second_run_that_never_began_loses_what_the_first_discarded),
         REPEAT_TEST(input_is_kept_after_work_that_writes_it),
         REPEAT_TEST(reader_of_the_same_input_does_not_wait_for_the_second_run),
     };
