@@ -14,6 +14,7 @@
 #include "data/domains.h"
 #include "data/evict.h"
 #include "data/staging.h"
+#include "groups/failures.h"
 #include "policy/policy.h"
 #include "port/pause.h"
 #include "submission/request.h"
@@ -51,15 +52,17 @@ static uint32_t domain_of(const dynsel_policy *policy, uint32_t index)
     return domain;
 }
 
-/* The buffer in this place of the table, if only the domain has its data. */
+/* The buffer in this place of the table, if only the domain has its data, and they are not lost. */
 static bool find_alone(uint32_t place, uint32_t domain, dynsel_buffer *buffer)
 {
     const dynsel_buffer_record *const record = &dynsel_buffers[place];
+    dynsel_error lost;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     buffer->token = dynsel_word_load_relaxed(&record->token);
     const bool found = (buffer->token & DYNSEL_PLACES) != 0 &&
                        dynsel_is_valid(&record->validity, domain) &&
-                       !dynsel_is_valid_elsewhere(&record->validity, domain);
+                       !dynsel_is_valid_elsewhere(&record->validity, domain) &&
+                       !dynsel_failure_at_end(record, &lost);
     dynsel_spinlock_release(&dynsel_memory_lock);
     return found;
 }
@@ -73,7 +76,8 @@ static uint64_t until(uint64_t deadline_ns)
     return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
 }
 
-/* A buffer may be ended meanwhile, and contents may be lost already. */
+/* A buffer may be ended meanwhile. DYNSEL_E_DEPENDENCY: its contents are lost, or work that was to
+ * write them did not begin, and they are where they were. */
 static dynsel_status copy_to_host(dynsel_buffer buffer, uint64_t deadline_ns)
 {
     dynsel_host_accessor accessor = {.data = NULL};
@@ -82,7 +86,18 @@ static dynsel_status copy_to_host(dynsel_buffer buffer, uint64_t deadline_ns)
     if (status == DYNSEL_OK) {
         return dynsel_host_accessor_close(&accessor);
     }
-    return status == DYNSEL_E_STALE || status == DYNSEL_E_DEPENDENCY ? DYNSEL_OK : status;
+    return status == DYNSEL_E_STALE ? DYNSEL_OK : status;
+}
+
+/* Each round comes behind all work that was submitted before it. */
+static dynsel_status bring_home(uint32_t place, uint32_t domain, uint64_t deadline_ns)
+{
+    dynsel_buffer buffer;
+    dynsel_status status = DYNSEL_OK;
+    do {
+        status = find_alone(place, domain, &buffer) ? copy_to_host(buffer, deadline_ns) : DYNSEL_OK;
+    } while (status == DYNSEL_E_DEPENDENCY);
+    return status;
 }
 
 /* Work on other resources may still be copying from the domain. */
@@ -138,12 +153,9 @@ DYNSEL_RARE static dynsel_status evacuate(const dynsel_policy *policy, uint32_t 
         return DYNSEL_OK;
     }
     for (uint32_t place = 0; place < CONFIG_DYNSEL_MAX_BUFFERS; place++) {
-        dynsel_buffer buffer;
-        if (find_alone(place, domain, &buffer)) {
-            const dynsel_status status = copy_to_host(buffer, deadline_ns);
-            if (status != DYNSEL_OK) {
-                return status;
-            }
+        const dynsel_status status = bring_home(place, domain, deadline_ns);
+        if (status != DYNSEL_OK) {
+            return status;
         }
     }
     const dynsel_status status = wait_for_passes(domain, deadline_ns);

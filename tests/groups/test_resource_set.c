@@ -216,6 +216,53 @@ static void open_accessor_is_in_nobodys_way(void **state)
     end();
 }
 
+/* The copy comes behind groups that were to write the buffer, but never begin. */
+static void data_are_copied_behind_groups_that_never_begin(void **state)
+{
+    (void)state;
+    enum { GROUPS = 2 };
+    int32_t data[ELEMENTS] = {0};
+    int32_t inputs[GROUPS][ELEMENTS] = {{0}};
+    dynsel_buffer input[GROUPS];
+    dynsel_submission submissions[GROUPS];
+    begin(3, false);
+    dynsel_buffer buffer = new_buffer(data);
+    const job set = set_all(buffer, 5);
+    assert_status(DYNSEL_OK, run_job_with(policy, &set));
+    sim.devices[2].pace = SIMULATED_BY_HAND;
+    for (unsigned i = 0; i < GROUPS; i++) {
+        input[i] = new_buffer(inputs[i]);
+        const job fails = {.kind = FAIL, .value = DYNSEL_E_INVALID, .buffers = {input[i]}};
+        const job depends = copy_to(buffer, input[i]);
+        assert_status(DYNSEL_OK, send_job(2, &fails, NULL));
+        assert_status(DYNSEL_OK, send_job(1, &depends, &submissions[i]));
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, 0, FOREVER_NS));
+    assert_false(has_memory(0));
+    for (unsigned i = 0; i < GROUPS; i++) {
+        assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[i]));
+        assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&input[i]));
+    }
+    end_buffer(&buffer, data, 5, 1);
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_wait_group(dynsel_get_submission_group(&places[2].policy)));
+    end();
+}
+
+/* The removal ends, also without a limit. */
+static void lost_data_are_not_copied(void **state)
+{
+    (void)state;
+    int32_t data[ELEMENTS] = {0};
+    begin(3, false);
+    dynsel_buffer buffer = new_buffer(data);
+    const job fails = {.kind = FAIL, .value = DYNSEL_E_INVALID, .buffers = {buffer}};
+    assert_status(DYNSEL_E_INVALID, run_job_with(policy, &fails));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, 0, UINT64_MAX));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&buffer));
+    end();
+}
+
 /* A group that waits for work of another policy, and is for the resource that leaves. */
 static void waiting_group_goes_elsewhere(void **state)
 {
@@ -460,6 +507,8 @@ int main(void)
         TEST(failed_copy_can_be_tried_again),
         TEST(no_work_comes_while_data_are_copied),
         TEST(open_accessor_is_in_nobodys_way),
+        TEST(data_are_copied_behind_groups_that_never_begin),
+        TEST(lost_data_are_not_copied),
         TEST(waiting_group_goes_elsewhere),
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
         TEST(resource_that_comes_during_a_choice_is_looked_at),
