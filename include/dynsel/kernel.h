@@ -133,7 +133,8 @@ typedef struct dynsel_kernel {
 } dynsel_kernel;
 
 /** Reports progress: called after each kernel on each resource. status: DYNSEL_OK, or the reason
- * why it cannot run there. done, total: the number prepared, and of all. */
+ * why it cannot run there. done, total: the number prepared, and of all; fewer are prepared if
+ * resources are removed meanwhile. */
 typedef void (*dynsel_prepared_fn)(const dynsel_kernel *kernel, const dynsel_resource *where,
                                    dynsel_status status, size_t done, size_t total, void *context);
 

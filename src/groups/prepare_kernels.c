@@ -22,7 +22,8 @@ typedef struct preparation {
     void *context;
     size_t done;
     size_t total;
-    dynsel_error first; /* the first failure */
+    uint32_t before[DYNSEL_EXCLUDED_WORDS]; /* bits: the resources when it began */
+    dynsel_error first;                     /* the first failure */
 } preparation;
 
 static dynsel_status check(const preparation *p, const char *function)
@@ -50,6 +51,23 @@ static dynsel_status check(const preparation *p, const char *function)
     return DYNSEL_OK;
 }
 
+/* Whether the policy had the resource when the call began, and still has it. */
+static bool is_there(const preparation *p, uint32_t index)
+{
+    return (p->before[index / 32] >> index % 32 & 1u) != 0 &&
+           !dynsel_health_is_removed(&p->policy->queues[index]);
+}
+
+/* Others may come while the program is told of the progress: they are not in `total`. */
+static void list_resources(preparation *p)
+{
+    for (uint32_t i = 0; i < dynsel_policy_count(p->policy); i++) {
+        if (!dynsel_health_is_removed(&p->policy->queues[i])) {
+            p->before[i / 32] |= 1u << i % 32;
+        }
+    }
+}
+
 /* Whether the resource can run the kernel at all. */
 static bool can_run(const dynsel_policy *policy, uint32_t index, const dynsel_kernel *kernel)
 {
@@ -64,8 +82,8 @@ static bool can_run(const dynsel_policy *policy, uint32_t index, const dynsel_ke
 static size_t count_all(const preparation *p)
 {
     size_t total = 0;
-    for (uint32_t i = 0; i < dynsel_policy_count(p->policy); i++) {
-        for (size_t k = 0; k < p->count; k++) {
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        for (size_t k = 0; is_there(p, i) && k < p->count; k++) {
             total += can_run(p->policy, i, p->kernels[k]) ? 1 : 0;
         }
     }
@@ -103,9 +121,10 @@ DYNSEL_RARE dynsel_status dynsel_kernel_prepare(dynsel_policy *policy,
     if (status != DYNSEL_OK) {
         return status;
     }
+    list_resources(&p);
     p.total = count_all(&p);
-    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
-        for (size_t k = 0; k < count; k++) {
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        for (size_t k = 0; is_there(&p, i) && k < count; k++) {
             if (can_run(policy, i, kernels[k])) {
                 prepare_one(&p, i, kernels[k]);
             }

@@ -370,6 +370,49 @@ static void kernel_prepare_tries_all_and_returns_first_failure(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
+#if CONFIG_DYNSEL_RESOURCE_SETS
+static dynsel_policy *changing;
+static unsigned reports;
+
+/* The resource comes back between the first and the second kernel. */
+static void bring_back(const dynsel_kernel *kernel, const dynsel_resource *where,
+                       dynsel_status status, size_t done, size_t total, void *context)
+{
+    (void)kernel;
+    (void)context;
+    assert_status(DYNSEL_OK, status);
+    assert_true(where->backend == &dynsel_inline_backend);
+    assert_true(done <= total);
+    assert_int_equal(2, total);
+    const dynsel_resource device = {&building, &sim.devices[0]};
+    if (reports++ == 0) {
+        assert_status(DYNSEL_OK, dynsel_policy_add_resource(changing, &device, NULL));
+    }
+}
+
+static void kernel_prepare_leaves_out_what_was_removed(void **state)
+{
+    (void)state;
+    static dynsel_round_robin_policy policy;
+    begin_building(&policy);
+    changing = &policy.policy;
+    reports = 0;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(changing));
+    const dynsel_resource resources[] = {{&dynsel_inline_backend, NULL},
+                                         {&building, &sim.devices[0]}};
+    const dynsel_options options = {.resources = resources, .count = 2, .may_change = true};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(changing, 1, 0));
+    const dynsel_kernel *const two[] = {&everywhere, &everywhere};
+    builds = DYNSEL_E_TASK;
+    built = 1;
+    assert_status(DYNSEL_OK, dynsel_kernel_prepare(changing, two, 2, bring_back, NULL));
+    assert_int_equal(2, reports);
+    assert_int_equal(1, built);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(changing));
+}
+#endif
+
 static dynsel_status prepare_inside(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)where;
@@ -416,6 +459,9 @@ int main(void)
         TEST(domain_with_pending_work_keeps_its_slot),
         TEST(kernel_prepare_builds_on_devices_with_form),
         TEST(kernel_prepare_tries_all_and_returns_first_failure),
+#if CONFIG_DYNSEL_RESOURCE_SETS
+        TEST(kernel_prepare_leaves_out_what_was_removed),
+#endif
         TEST(wrong_kernel_prepare_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
