@@ -246,9 +246,5 @@ dynsel_finish_kind *dynsel_finish_root_of(dynsel_earliest_finish_policy *policy,
 {
     const uint32_t number = dynsel_word_load_relaxed(&kind->root);
     dynsel_finish_kind *root = number != 0 ? &policy->kinds[number - 1] : kind;
-    const bool is_same = dynsel_word_load_relaxed(&root->kind.name[0]) ==
-                             dynsel_word_load_relaxed(&kind->kind.name[0]) &&
-                         dynsel_word_load_relaxed(&root->kind.name[1]) ==
-                             dynsel_word_load_relaxed(&kind->kind.name[1]);
-    return is_same ? root : kind;
+    return dynsel_kind_is_root(&root->kind, &kind->kind) ? root : kind;
 }

@@ -63,10 +63,12 @@ static inline uint32_t dynsel_task_key_hash(const dynsel_task *task, dynsel_task
     return hash * 0x9e3779b1u;
 }
 
+#define DYNSEL_SHAPE_HAS_ASPECTS ((uint32_t)1 << 31)
+
 /* In a word of its entry: how many key words a kind has, and whether aspects too. */
 static inline uint32_t dynsel_task_shape(const dynsel_task *task, dynsel_task_key key)
 {
-    return (uint32_t)task->key_word_count | (key.aspects != 0 ? 1u << 31 : 0);
+    return (uint32_t)task->key_word_count | (key.aspects != 0 ? DYNSEL_SHAPE_HAS_ASPECTS : 0);
 }
 
 static inline bool dynsel_kind_has_aspects(const dynsel_task_kind *kind, dynsel_aspect_set aspects)
@@ -97,6 +99,21 @@ static inline bool dynsel_kind_is(const dynsel_task_kind *kind, const dynsel_tas
         }
     }
     return true;
+}
+
+/* Whether an entry is that of the same tasks without key words. */
+static inline bool dynsel_kind_is_root(const dynsel_task_kind *root, const dynsel_task_kind *of)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    if (dynsel_word_load_relaxed(&root->aspects[0]) != dynsel_word_load_relaxed(&of->aspects[0]) ||
+        dynsel_word_load_relaxed(&root->aspects[1]) != dynsel_word_load_relaxed(&of->aspects[1])) {
+        return false;
+    }
+#endif
+    const uint32_t shape = dynsel_word_load_relaxed(&of->shape) & DYNSEL_SHAPE_HAS_ASPECTS;
+    return dynsel_word_load_relaxed(&root->name[0]) == dynsel_word_load_relaxed(&of->name[0]) &&
+           dynsel_word_load_relaxed(&root->name[1]) == dynsel_word_load_relaxed(&of->name[1]) &&
+           dynsel_word_load_relaxed(&root->shape) == shape;
 }
 
 static inline void dynsel_kind_fill_in(dynsel_task_kind *kind, const dynsel_task *task,

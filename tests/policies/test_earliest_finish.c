@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "fakes/manual_backend.h"
+#include "policies/task_kind.h"
+#include "room.h"
 #include "support/do_nothing.h"
 #include "support/put_in_service.h"
 #include "test.h"
@@ -709,6 +711,64 @@ static void kinds_of_one_id_learn_from_each_other(void **state)
 }
 #endif
 
+#if CONFIG_DYNSEL_MAX_KEY_WORDS > 0
+/* Chooses for new kinds until each entry has one. */
+static void fill_table(void)
+{
+    uint32_t filled = 0;
+    for (uint32_t id = 1000; filled < KINDS; id++) {
+        (void)choose(&(dynsel_task){.function = manual_enqueue, .id = id});
+        filled = 0;
+        for (unsigned k = 0; k < KINDS; k++) {
+            filled += finisher.kinds[k].tag.value != 0 ? 1 : 0;
+        }
+    }
+}
+
+/* The first key word, from one on, with which a task's search begins at an entry. */
+static uint32_t key_that_begins_at(uint32_t entry, dynsel_task of, uint32_t key)
+{
+    of.key_words = &key;
+    of.key_word_count = 1;
+    const dynsel_task_key all = dynsel_task_key_of(&of);
+    while ((uint64_t)dynsel_task_key_hash(&of, all) * KINDS >> 32 != entry) {
+        key++;
+    }
+    return key;
+}
+
+/* The entry of the id without key words goes to a kind of that id with other ones: it is no root,
+ * and a time of the first kind is none of its own. */
+static void entry_with_key_words_is_no_root(void **state)
+{
+    (void)state;
+    NEEDS(KINDS >= 8);
+    const dynsel_task root = {.function = manual_enqueue, .id = 60};
+    const uint32_t first = 1;
+    dynsel_task keyed = root;
+    keyed.key_words = &first;
+    keyed.key_word_count = 1;
+    dynsel_selection selection = choose(&keyed);
+    assert_status(DYNSEL_OK, dynsel_report(&selection, DYNSEL_TASK_SUBMISSION));
+    const uint32_t at = (uint32_t)(entry_of(&root) - finisher.kinds);
+    dynsel_finish_kind *const entry = &finisher.kinds[at];
+    fill_table();
+    assert_ptr_equal(entry_of(&root), entry);
+    entry->used.value = 0; /* no other was used longer ago */
+    const uint32_t second = key_that_begins_at(at, root, first + 1);
+    keyed.key_words = &second;
+    for (unsigned i = 0; i < 16 && entry->kind.shape.value == 0; i++) {
+        (void)choose(&keyed); /* one search in so many makes room */
+    }
+    assert_int_equal(entry->kind.shape.value, 1);
+    assert_int_equal(entry->kind.key_words[0].value, second);
+    assert_true(dynsel_selection_needs(&selection, DYNSEL_TASK_TIME));
+    assert_status(DYNSEL_OK, dynsel_report_value(&selection, DYNSEL_TASK_TIME, 20 * US));
+    assert_status(DYNSEL_OK, dynsel_report(&selection, DYNSEL_TASK_COMPLETION));
+    assert_int_equal(entry->resources[selection.index].samples.value, 0);
+}
+#endif
+
 static void reinitialized_policy_knows_nothing(void **state)
 {
     (void)state;
@@ -769,6 +829,7 @@ int main(void)
         TEST(untracked_work_goes_to_shortest_queue),
 #if CONFIG_DYNSEL_MAX_KEY_WORDS > 0
         TEST(kinds_of_one_id_learn_from_each_other),
+        TEST(entry_with_key_words_is_no_root),
 #endif
         TEST(reinitialized_policy_knows_nothing),
         TEST(deinit_with_work_in_flight_is_refused),
