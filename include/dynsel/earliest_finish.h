@@ -162,7 +162,7 @@ typedef struct dynsel_finish_point {
 typedef struct dynsel_finish_times {
     dynsel_word samples;    /* times so far, up to 255; the first may contain a compilation */
     dynsel_word runs;       /* submitted, counted round */
-    dynsel_word unfinished; /* of those */
+    dynsel_word unfinished; /* of those, timed; of a root also those of its kinds */
     dynsel_word trials;     /* in a row that brought no time */
     dynsel_word spent;      /* prices of trial runs, times the number of resources; as `earned` */
     dynsel_word error;      /* the mean error of predictions, in 256ths of a power of two */

@@ -45,6 +45,26 @@ static void count_run(dynsel_finish_kind *kind, uint32_t index)
     dynsel_word_store_relaxed(&kind->runs, dynsel_word_load_relaxed(&kind->runs) + 1);
 }
 
+/* Counts a run that is timed. An entry that was given to another kind meanwhile may have been
+ * counted in after its counts were taken back: then nobody else would do that. */
+static void begin_timed(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                        dynsel_finish_kind *kind, dynsel_finish_kind *root)
+{
+    dynsel_word *own = &kind->resources[selection->index].unfinished;
+    dynsel_word *all = &root->resources[selection->index].unfinished;
+    (void)dynsel_word_add_relaxed(all, 1);
+    if (own != all) {
+        (void)dynsel_word_add_relaxed(own, 1);
+    }
+    const bool is_given = kind_of(policy, selection) != kind;
+    if (is_given || dynsel_finish_root_of(policy, kind) != root) {
+        (void)dynsel_finish_subtract(all, 1);
+    }
+    if (is_given && own != all) {
+        (void)dynsel_finish_subtract(own, 1);
+    }
+}
+
 /* Work is submitted, and in the queue of its resource. */
 static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
 {
@@ -64,11 +84,7 @@ static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_select
         dynsel_word_store_relaxed(&root->smallest, selection->notes[1]);
     }
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
-        (void)dynsel_word_add_relaxed(&times->unfinished, 1);
-        if (kind_of(policy, selection) != kind || dynsel_finish_root_of(policy, kind) != root) {
-            /* the entry was given to another kind meanwhile, and nobody would take it back */
-            dynsel_word_decrease(&times->unfinished);
-        }
+        begin_timed(policy, selection, kind, root);
     }
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
         dynsel_word_store_relaxed(&times->trials, dynsel_word_load_relaxed(&times->trials) + 1);
@@ -370,18 +386,6 @@ DYNSEL_RARE static void learn_turnaround(dynsel_earliest_finish_policy *policy,
     }
 }
 
-/* Not below 0: a program may report an end through two copies of a selection. Returns what is left.
- */
-static uint32_t subtract(dynsel_word *word, uint32_t ticks)
-{
-    uint32_t before = dynsel_word_load_relaxed(word);
-    uint32_t left = 0;
-    do {
-        left = before > ticks ? before - ticks : 0;
-    } while (!dynsel_word_swap(word, &before, left));
-    return left;
-}
-
 /* A resource has nothing left to do. Where the program has one piece of work in flight, nothing
  * runs beside others. */
 static void note_drained(dynsel_earliest_finish_policy *policy, dynsel_finish_resource *resource)
@@ -398,13 +402,16 @@ static void note_drained(dynsel_earliest_finish_policy *policy, dynsel_finish_re
 static void end_run(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
 {
     dynsel_finish_resource *resource = &policy->states[selection->index];
-    if (subtract(&resource->is.unfinished, selection->notes[2]) == 0) {
+    if (dynsel_finish_subtract(&resource->is.unfinished, selection->notes[2]) == 0) {
         note_drained(policy, resource);
     }
     dynsel_finish_kind *kind = kind_of(policy, selection);
     if (kind != NULL && (selection->wants & DYNSEL_TASK_TIME) != 0) {
-        dynsel_word_decrease(
-            &dynsel_finish_root_of(policy, kind)->resources[selection->index].unfinished);
+        dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
+        (void)dynsel_finish_subtract(&root->resources[selection->index].unfinished, 1);
+        if (root != kind) {
+            (void)dynsel_finish_subtract(&kind->resources[selection->index].unfinished, 1);
+        }
     }
 }
 

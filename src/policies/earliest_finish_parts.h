@@ -12,7 +12,9 @@
  *
  * A kind with key words has a root: the kind of the same id without key words. The root learns from
  * all its kinds, so that it knows the time of a size that is new. It counts their trial runs, which
- * each kind pays from its own credit. The root of other kinds is the kind itself.
+ * each kind pays from its own credit, and their timed runs in flight, which each kind counts, too:
+ * they are taken back from the root when the kind loses its entry. The root of other kinds is the
+ * kind itself.
  */
 #ifndef DYNSEL_POLICIES_EARLIEST_FINISH_PARTS_H
 #define DYNSEL_POLICIES_EARLIEST_FINISH_PARTS_H
@@ -255,6 +257,18 @@ static inline uint32_t dynsel_finish_apart(uint32_t a, uint32_t b)
 static inline uint64_t dynsel_finish_lower(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+/* Not below 0: a program may report an end through two copies of a selection, and threads may both
+ * take back what one counted. Returns what is left. */
+static inline uint32_t dynsel_finish_subtract(dynsel_word *word, uint32_t less)
+{
+    uint32_t before = dynsel_word_load_relaxed(word);
+    uint32_t left = 0;
+    do {
+        left = before > less ? before - less : 0;
+    } while (!dynsel_word_swap(word, &before, left));
+    return left;
 }
 
 /* Which kind a task is of. */

@@ -61,12 +61,11 @@ static bool is_filled_in(const dynsel_finish_kind *entry)
     return life != 0 && life % 2 == 0;
 }
 
-/* Words one by one, because choices may be reading them. */
+/* Words one by one, because choices may be reading them. For what is unfinished see leave_root(). */
 static void forget(dynsel_finish_times *times)
 {
     dynsel_word_store_relaxed(&times->samples, 0);
     dynsel_word_store_relaxed(&times->runs, 0);
-    dynsel_word_store_relaxed(&times->unfinished, 0);
     dynsel_word_store_relaxed(&times->trials, 0);
     dynsel_word_store_relaxed(&times->spent, 0);
     dynsel_word_store_relaxed(&times->error, 0);
@@ -147,6 +146,19 @@ static dynsel_finish_kind *used_least_lately(dynsel_earliest_finish_policy *poli
     return least;
 }
 
+/* An entry is given to another kind: the ends of its timed runs will not be counted, so its root
+ * does not wait for them. For the thread that made its life odd. */
+DYNSEL_RARE static void leave_root(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *kind)
+{
+    dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        const uint32_t timed = dynsel_word_exchange(&kind->resources[i].unfinished, 0);
+        if (root != kind && timed != 0) {
+            (void)dynsel_finish_subtract(&root->resources[i].unfinished, timed);
+        }
+    }
+}
+
 /* For the thread that keeps others from changing the table. NULL: no kind is given up now. */
 static dynsel_finish_kind *make_locked(dynsel_earliest_finish_policy *policy,
                                        const dynsel_task *task, dynsel_task_key key, uint32_t hash)
@@ -166,6 +178,7 @@ static dynsel_finish_kind *make_locked(dynsel_earliest_finish_policy *policy,
         return NULL;
     }
     dynsel_word_store_release(&entry->life, dynsel_word_load_relaxed(&entry->life) + 1);
+    leave_root(policy, entry);
     dynsel_word_store_release(&entry->tag, hash | 1u);
     fill_in(entry, task, key);
     dynsel_finish_unlock(entry);

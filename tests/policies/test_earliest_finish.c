@@ -767,6 +767,24 @@ static void entry_with_key_words_is_no_root(void **state)
     assert_status(DYNSEL_OK, dynsel_report(&selection, DYNSEL_TASK_COMPLETION));
     assert_int_equal(entry->resources[selection.index].samples.value, 0);
 }
+
+/* Most of the kinds lose their entries while their work is in flight; their root does not. */
+static void kinds_that_lose_entries_leave_nothing_unfinished(void **state)
+{
+    (void)state;
+    static dynsel_selection selections[4 * KINDS];
+    for (uint32_t i = 0; i < 4 * KINDS; i++) {
+        const dynsel_task keyed = {
+            .function = manual_enqueue, .id = 60, .key_words = &i, .key_word_count = 1};
+        selections[i] = choose(&keyed);
+        assert_status(DYNSEL_OK, dynsel_report(&selections[i], DYNSEL_TASK_SUBMISSION));
+    }
+    for (uint32_t i = 0; i < 4 * KINDS; i++) {
+        assert_status(DYNSEL_OK, dynsel_report(&selections[i], DYNSEL_TASK_COMPLETION));
+    }
+    assert_true(dynsel_earliest_finish_untracked(&finisher) >= 16); /* at least one lost it */
+    assert_nothing_is_unfinished();
+}
 #endif
 
 static void reinitialized_policy_knows_nothing(void **state)
@@ -830,6 +848,7 @@ int main(void)
 #if CONFIG_DYNSEL_MAX_KEY_WORDS > 0
         TEST(kinds_of_one_id_learn_from_each_other),
         TEST(entry_with_key_words_is_no_root),
+        TEST(kinds_that_lose_entries_leave_nothing_unfinished),
 #endif
         TEST(reinitialized_policy_knows_nothing),
         TEST(deinit_with_work_in_flight_is_refused),

@@ -100,6 +100,25 @@ static void submit_many_kinds(uint32_t number)
     }
 }
 
+#if CONFIG_DYNSEL_MAX_KEY_WORDS > 0
+/* The kinds of one id. */
+static void submit_many_keys(uint32_t number)
+{
+    (void)number;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const uint32_t key = i % (4 * ENTRIES);
+        const dynsel_task task = {.function = work,
+                                  .args = (void *)(uintptr_t)10,
+                                  .id = 1,
+                                  .key_words = &key,
+                                  .key_word_count = 1};
+        if (dynsel_submit(&finisher.policy, &task, NULL) != DYNSEL_OK) {
+            atomic_fetch_add(&refused, 1);
+        }
+    }
+}
+#endif
+
 static void run_in_threads(void (*body)(uint32_t number))
 {
     run_together(THREADS, body);
@@ -146,11 +165,23 @@ static void table_filled_by_threads_has_each_kind_once(void **state)
     assert_int_equal(finisher.replacing.value, 0);
 }
 
+#if CONFIG_DYNSEL_MAX_KEY_WORDS > 0
+static void kinds_of_one_id_take_turns_in_table(void **state)
+{
+    (void)state;
+    run_in_threads(submit_many_keys);
+    assert_int_equal(finisher.replacing.value, 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(work_of_threads_is_counted_once),
         TEST(table_filled_by_threads_has_each_kind_once),
+#if CONFIG_DYNSEL_MAX_KEY_WORDS > 0
+        TEST(kinds_of_one_id_take_turns_in_table),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
