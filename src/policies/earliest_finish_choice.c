@@ -322,7 +322,8 @@ static uint32_t notes_of(const dynsel_finish_sight *s)
 }
 
 /* Adds a run to the queue of a resource. ready: when it can begin, in ticks from now on. False:
- * another thread changed the queue meanwhile. */
+ * another thread changed the queue meanwhile. What is unfinished does not wrap, because a resource
+ * with too much work would seem to be idle; what did not fit in counts as complete too early. */
 static bool enter_queue(dynsel_finish_resource *resource, uint32_t now, uint32_t ready,
                         uint32_t ticks)
 {
@@ -334,7 +335,9 @@ static bool enter_queue(dynsel_finish_resource *resource, uint32_t now, uint32_t
     if (!dynsel_word_swap(&resource->is.free_at, &free_at, begin + ticks)) {
         return false;
     }
-    (void)dynsel_word_add_relaxed(&resource->is.unfinished, ticks);
+    uint32_t before = dynsel_word_load_relaxed(&resource->is.unfinished);
+    while (!dynsel_word_swap(&resource->is.unfinished, &before, dynsel_finish_sum(before, ticks))) {
+    }
     return true;
 }
 

@@ -259,6 +259,13 @@ static inline uint64_t dynsel_finish_lower(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* At most what a word holds: a few pieces of minutes each are more ticks than that. */
+static inline uint32_t dynsel_finish_sum(uint32_t a, uint32_t b)
+{
+    const uint32_t sum = a + b;
+    return sum >= a ? sum : UINT32_MAX;
+}
+
 /* Not below 0: a program may report an end through two copies of a selection, and threads may both
  * take back what one counted. Returns what is left. */
 static inline uint32_t dynsel_finish_subtract(dynsel_word *word, uint32_t less)

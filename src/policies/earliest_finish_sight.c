@@ -105,7 +105,7 @@ static void look_at_queues(dynsel_finish_sight *s)
             s->queue_ticks[i] =
                 s->ready == 0 ? ticks
                               : dynsel_sight_begin_ticks(free_at, unfinished, s->now, s->ready);
-            s->unfinished += unfinished;
+            s->unfinished = dynsel_finish_sum(s->unfinished, unfinished);
             s->is_idle = false;
         }
     }

@@ -107,7 +107,7 @@ static inline uint32_t dynsel_sight_begin_ticks(uint32_t free_at, uint32_t unfin
 {
     const int32_t ahead = (int32_t)(free_at - now);
     const uint32_t free = ahead > 0 ? (uint32_t)ahead : 0;
-    const uint32_t latest = ready + unfinished;
+    const uint32_t latest = dynsel_finish_sum(ready, unfinished);
     const uint32_t begin = free > ready ? free : ready;
     return begin < latest ? begin : latest;
 }

@@ -294,6 +294,55 @@ static void device_with_copies_of_results_loses(void **state)
 #endif
 }
 
+/* Begins so many pieces at once on the first of two devices: all are chosen before the first is
+ * submitted. */
+static void begin_long_pieces(world_piece *pieces, uint32_t count)
+{
+    const dynsel_task task = world_task(0, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_status(DYNSEL_OK, dynsel_select(&finisher.policy, &task, &pieces[i].selection));
+        assert_int_equal(pieces[i].selection.index, 0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        world_tell(&pieces[i].selection, DYNSEL_TASK_SUBMISSION, 0);
+    }
+}
+
+static uint32_t next_device(void)
+{
+    const dynsel_task task = world_task(0, 0);
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_select(&finisher.policy, &task, &selection));
+    return selection.index;
+}
+
+/* Four of them are predicted to take 2^32 ticks. */
+static void queues_of_many_minutes_are_not_idle(void **state)
+{
+    (void)state;
+    const uint64_t run_ns = 300 * UINT64_C(1000000000);
+    world_piece pieces[9];
+    for (uint32_t count = 2; count <= 9; count++) {
+        begin(0, 2, 1);
+        w.devices[1].what = WORLD_GPU;
+        w.jitter_percent = 0;
+        w.times[0][0].fixed_ns = run_ns;
+        w.times[0][1].fixed_ns = run_ns + run_ns / 4;
+        world_close();
+        world_open();
+        run(40, 0);
+        begin_long_pieces(pieces, count);
+        assert_int_equal(next_device(), 1);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(i >= 4 || finisher.states[0].is.unfinished.value != 0);
+            w.now_ns += run_ns;
+            world_tell(&pieces[i].selection, DYNSEL_TASK_TIME, run_ns);
+            world_tell(&pieces[i].selection, DYNSEL_TASK_COMPLETION, 0);
+        }
+        end();
+    }
+}
+
 /*
  * Real submits.
  */
@@ -414,6 +463,7 @@ int main(void)
         cmocka_unit_test(withdrawn_and_failed_work_leaves_nothing_behind),
         cmocka_unit_test(resource_that_was_full_is_tried_again),
         cmocka_unit_test(device_with_copies_of_results_loses),
+        cmocka_unit_test(queues_of_many_minutes_are_not_idle),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
