@@ -397,10 +397,12 @@ dynsel_outlook dynsel_coherence_put_back(dynsel_uses *uses)
         }
         const sight s = {uses, use, use->record, &outlook, &error};
         const dynsel_status status = look_on_host(&s);
-        if (status == DYNSEL_OK) {
-            dynsel_inputs_put_back(uses, i);
-        } else if (status == DYNSEL_E_AGAIN) {
+        const uint32_t sharer = use->record->shared_by;
+        if (status == DYNSEL_E_AGAIN) {
             outlook.status = status;
+        } else if (status == DYNSEL_OK ||
+                   (sharer != 0 && dynsel_copy_at(use->record, sharer)->lost)) {
+            dynsel_inputs_put_back(uses, i); /* what a lost device shared is the host's */
         } else {
             dynsel_inputs_abandon(use);
         }

@@ -48,6 +48,7 @@ void dynsel_inputs_put_back(dynsel_uses *uses, uint32_t index)
     dynsel_use *const use = &uses->each[index];
     if (dynsel_is_put_back(uses, use)) {
         (void)memcpy(use->record->data, block_of(uses, index), use->record->bytes);
+        dynsel_set_valid(&use->record->validity, DYNSEL_HOST_DOMAIN, true);
         use->spoilt = false;
     }
 }

@@ -7,6 +7,7 @@
 #define DYNSEL_DATA_PRESERVED_INPUTS_H
 
 #include "data/buffer_uses.h"
+#include "port/likely.h"
 
 #if CONFIG_DYNSEL_REPEAT
 
@@ -15,15 +16,15 @@ void dynsel_inputs_keep(dynsel_uses *uses);
 
 /* Under the lock, after a first run that failed: the copies are as before it, but that what it
  * overwrote in memory of the host is spoilt. began: it may have overwritten something. */
-void dynsel_inputs_restore(dynsel_uses *uses, bool began);
+DYNSEL_RARE void dynsel_inputs_restore(dynsel_uses *uses, bool began);
 
-/* Under the lock: puts the spoilt contents of a use back, if they were kept. They are valid in the
- * host's memory. */
+/* Under the lock: puts the spoilt contents of a use back, if they were kept, into the host's memory,
+ * which no device has. */
 void dynsel_inputs_put_back(dynsel_uses *uses, uint32_t index);
 
 /* Under the lock: the spoilt contents of a use cannot be put back. They are valid only where other
  * copies are; without such a copy they stay spoilt. */
-void dynsel_inputs_abandon(dynsel_use *use);
+DYNSEL_RARE void dynsel_inputs_abandon(dynsel_use *use);
 
 /* Under the lock: whether the resource uses no memory of the host for this work. */
 bool dynsel_inputs_are_apart(const dynsel_uses *uses);

@@ -61,7 +61,7 @@ static bool is_filled_in(const dynsel_finish_kind *entry)
     return life != 0 && life % 2 == 0;
 }
 
-/* Words one by one, because choices may be reading them. For what is unfinished see leave_root(). */
+/* Words one by one, because choices may be reading them. What is unfinished: see leave_root(). */
 static void forget(dynsel_finish_times *times)
 {
     dynsel_word_store_relaxed(&times->samples, 0);
@@ -177,7 +177,8 @@ static dynsel_finish_kind *make_locked(dynsel_earliest_finish_policy *policy,
     if (!dynsel_finish_try_lock(entry)) {
         return NULL;
     }
-    dynsel_word_store_release(&entry->life, dynsel_word_load_relaxed(&entry->life) + 1);
+    /* odd, also if a parent's thread was filling it in when the process forked */
+    dynsel_word_store_release(&entry->life, (dynsel_word_load_relaxed(&entry->life) + 1) | 1u);
     leave_root(policy, entry);
     dynsel_word_store_release(&entry->tag, hash | 1u);
     fill_in(entry, task, key);

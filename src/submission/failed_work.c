@@ -77,10 +77,12 @@ void dynsel_followed_begin(dynsel_followed *followed)
 void dynsel_followed_add(dynsel_followed *followed, uint32_t slot, uint32_t token, bool is_task)
 {
     dynsel_spinlock_acquire(&lock);
-    uint32_t place = followed->count++;
+    uint32_t place = followed->count;
+    followed->count++;
     if (is_task) {
         followed->tokens[place] = followed->tokens[followed->task_count];
-        place = followed->task_count++;
+        place = followed->task_count;
+        followed->task_count++;
     }
     followed->tokens[place] = token;
     if (failed[slot - 1].token == token + 1) {

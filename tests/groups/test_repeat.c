@@ -604,6 +604,28 @@ static void failed_only_run_loses_what_cannot_be_put_back(void **state)
     }
 }
 
+static void lose_in_fetch(unsigned device, simulated_kind kind)
+{
+    (void)device;
+    sim.failures_are_losses = kind == SIMULATED_FETCH;
+}
+
+/* The device is lost when it gives the memory back: that is the host's. */
+static void failed_only_run_leaves_what_a_lost_device_shared(void **state)
+{
+    for (unsigned i = 1; i < ONLY_RUNS; i++) {
+        sim.taking_place = lose_in_fetch;
+        simulated_fail(&sim, SIMULATED_FETCH, 1, true, DYNSEL_E_DEVICE);
+        fail_only_run(&only_runs[i], DYNSEL_ACCESS_READ_WRITE);
+        assert_true(sim.failures_are_losses);
+        see_buffer(a, 0, 1);
+        run_on(THIRD, add_to(a, 1));
+        see_buffer(a, 1, 1);
+        (void)tear_down_repeat(state);
+        (void)set_up_repeat(state);
+    }
+}
+
 /* Nobody keeps what is not read. */
 static void failed_only_run_loses_what_it_discards_at_the_host(void **state)
 {
@@ -721,6 +743,7 @@ int main(void)
         REPEAT_TEST(failed_only_run_leaves_what_another_device_has),
         REPEAT_TEST(failed_only_run_leaves_what_it_overwrote_at_the_host),
         REPEAT_TEST(failed_only_run_loses_what_cannot_be_put_back),
+        REPEAT_TEST(failed_only_run_leaves_what_a_lost_device_shared),
         REPEAT_TEST(failed_only_run_loses_what_it_discards_at_the_host),
         REPEAT_TEST(failed_only_run_leaves_a_copy_of_what_it_discards),
         REPEAT_TEST(second_run_that_never_began_loses_what_the_first_discarded),
