@@ -90,8 +90,8 @@
  * for all its work and done something else for 4 us; of a program that has not paused for 4,096
  * pieces, or while not all resources get work for twice as many as in a window before, after 256
  * pieces and 2 ms, and of any after 2 s. Work counts as what was first known of its kind, in
- * proportion to its amount; what only one resource can run does not count. Windows with runs of more
- * than a second (2^30 ns) are not measured: such work is always shared.
+ * proportion to its amount; what only one resource can run does not count. Windows with runs of
+ * more than a second (2^30 ns) are not measured: such work is always shared.
  *
  * A resource whose known runs of all work of a window, and starts, are less than seven eighths of
  * the time that the window took gets all work of the next one (DYNSEL_REASON_FASTEST_ALONE), and

@@ -18,8 +18,8 @@ void dynsel_inputs_keep(dynsel_uses *uses);
  * overwrote in memory of the host is spoilt. began: it may have overwritten something. */
 DYNSEL_RARE void dynsel_inputs_restore(dynsel_uses *uses, bool began);
 
-/* Under the lock: puts the spoilt contents of a use back, if they were kept, into the host's memory,
- * which no device has. */
+/* Under the lock: puts the spoilt contents of a use back, if they were kept, into the host's
+ * memory, which no device has. */
 void dynsel_inputs_put_back(dynsel_uses *uses, uint32_t index);
 
 /* Under the lock: the spoilt contents of a use cannot be put back. They are valid only where other

@@ -11,7 +11,6 @@
 
 #include "fakes/manual_backend.h"
 #include "policies/task_kind.h"
-#include "room.h"
 #include "support/do_nothing.h"
 #include "support/put_in_service.h"
 #include "test.h"
@@ -742,7 +741,6 @@ static uint32_t key_that_begins_at(uint32_t entry, dynsel_task of, uint32_t key)
 static void entry_with_key_words_is_no_root(void **state)
 {
     (void)state;
-    NEEDS(KINDS >= 8);
     const dynsel_task root = {.function = manual_enqueue, .id = 60};
     const uint32_t first = 1;
     dynsel_task keyed = root;
