@@ -36,11 +36,11 @@ static inline void dynsel_number_store_release(uint32_t *number, uint32_t value)
 #endif
 }
 
-/* One less, but never less than 0. */
+/* One less, but not less than 0, once all threads that do so are done. Of counts below 2^31. */
 static inline void dynsel_word_decrease(dynsel_word *word)
 {
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-    if (dynsel_word_add_relaxed(word, (uint32_t)-1) == 0) {
+    if ((int32_t)dynsel_word_add_relaxed(word, (uint32_t)-1) <= 0) {
         (void)dynsel_word_add_relaxed(word, 1);
     }
 #else
