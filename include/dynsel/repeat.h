@@ -18,10 +18,12 @@
  * resource was given up (DYNSEL_E_GIVEN_UP) before it began, or while it ran a command group in
  * memory of its own only: what a hung device may still write, no other may. All other ends are
  * final, and so is the end of the second run. Where no other resource of the policy may run it, the
- * failure of the first run is reported, and the buffers of a command group are as before it. Only
- * what it discarded and overwrote in the host's memory, or in memory that a device shares with the
- * host and does not give back, is lost, unless another device has a copy. The first run counts as a
- * failure of its resource as always: for health, statistics and the policy's reports.
+ * failure of the first run is reported, and the buffers of a command group are as before it. Some
+ * contents may be lost, unless another device has a copy: what the run overwrote in memory that a
+ * device shares with the host and does not give back; and of what it discards, which nobody keeps,
+ * what it overwrote there or in the host's memory, and what only the device that failed had. The
+ * first run counts as a failure of its resource as always: for health, statistics and the policy's
+ * reports.
  *
  * The second run starts in a call that collects work: a wait for any work, a submit that finds no
  * slot free, dynsel_progress(), dynsel_submission_poll(). It is not started in task functions. On a

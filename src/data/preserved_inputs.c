@@ -90,11 +90,11 @@ static void restore_shared(const dynsel_uses *uses, const dynsel_use *use, dynse
     dynsel_set_valid(validity, uses->domain, valid && !is_hosts);
 }
 
-static void restore(const dynsel_uses *uses, dynsel_use *use, bool began)
+static void restore(const dynsel_uses *uses, dynsel_use *use, bool may_write, bool began)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_copy_record *const copy = copy_of(uses, use);
-    use->spoilt = began && use->writes &&
+    use->spoilt = !may_write && use->writes && (began || use->reads) &&
                   (uses->domain == DYNSEL_HOST_DOMAIN || (copy != NULL && copy->memory.shared));
     if (uses->domain != DYNSEL_HOST_DOMAIN &&
         dynsel_copy_at(record, uses->domain)->since == uses->token) {
@@ -125,11 +125,11 @@ static void restore(const dynsel_uses *uses, dynsel_use *use, bool began)
     }
 }
 
-void dynsel_inputs_restore(dynsel_uses *uses, bool began)
+void dynsel_inputs_restore(dynsel_uses *uses, bool may_write, bool began)
 {
     for (uint32_t i = 0; i < uses->count && uses->decided == uses->token; i++) {
         if (dynsel_buffer_is(uses->each[i].record, uses->each[i].token)) {
-            restore(uses, &uses->each[i], began);
+            restore(uses, &uses->each[i], may_write, began);
         }
     }
     uses->decided = 0;

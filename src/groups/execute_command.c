@@ -64,6 +64,8 @@ DYNSEL_RARE static dynsel_status refuse_start(dynsel_handler *group, dynsel_stat
     if (!dynsel_uses_are_preserved(group->uses) || !dynsel_repeat_is_for(status)) {
         const dynsel_error error = dynsel_details_of(status, failures_before);
         dynsel_failure_enter(group, &error);
+    } else {
+        group->unrun = true; /* it may run again, elsewhere */
     }
     return status;
 }

@@ -103,7 +103,7 @@ struct dynsel_handler {
     bool held;                 /* an open host accessor */
     bool untold;               /* failed on the host; the end is not reported yet */
     bool ran;                  /* failed after the command had begun */
-    bool unrun;                /* failed on the host before the command began */
+    bool unrun;                /* failed before the command began: on the host, or repeatable */
     bool refused;              /* the resource refused the last start */
     bool for_start;            /* waits for the start of `waits_for`, not for its end */
     uint32_t waits_for;        /* token + 1 of the dependency that it waits for; 0: none */

@@ -82,8 +82,8 @@ static void leave_first_run(dynsel_handler *group)
     const dynsel_status status = dynsel_slot_of(group)->work.error.status;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_failure_note_given_up(group, status);
-    dynsel_inputs_restore(group->uses,
-                          status != DYNSEL_E_GIVEN_UP && dynsel_failure_has_begun(group, status));
+    dynsel_inputs_restore(group->uses, status == DYNSEL_E_GIVEN_UP,
+                          dynsel_failure_has_begun(group, status));
     group->uses->repeatable = false;
     group->uses->second_run = true;
     dynsel_watch_changed(group); /* its copies are not valid any more */

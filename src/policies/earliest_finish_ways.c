@@ -523,6 +523,7 @@ DYNSEL_RARE void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy
     dynsel_word_store_relaxed(&window->learned, 0);
     dynsel_word_store_relaxed(&window->width, 0);
     dynsel_word_store_relaxed(&window->lead, LEAD);
+    dynsel_word_store_relaxed(&window->impaired, dynsel_policy_impairment(&policy->policy));
     begin_window(policy);
 }
 #endif

@@ -290,6 +290,19 @@ dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t ind
     return DYNSEL_OK;
 }
 
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+/* Before it is in service again: work that was checked later may take it out at once. */
+static void forget_mismatches(dynsel_policy *policy, uint32_t index)
+{
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    dynsel_word_store_relaxed(&policy->queues[index].mismatches, 0);
+#else
+    (void)policy;
+    (void)index;
+#endif
+}
+#endif
+
 #if CONFIG_DYNSEL_RESOURCE_STATES
 
 dynsel_status dynsel_health_look(const dynsel_policy *policy, size_t index, const char *function,
@@ -346,6 +359,7 @@ static bool reinstate(dynsel_policy *policy, uint32_t index)
     const uint32_t wanted = new_probation(policy);
     uint32_t seen = dynsel_word_load_relaxed(&policy->queues[index].health);
     while ((seen & DYNSEL_HEALTH_LEAVES) != 0 && (seen & DYNSEL_HEALTH_REMOVED) == 0) {
+        forget_mismatches(policy, index);
         if (dynsel_health_change(policy, index, &seen, wanted, DYNSEL_OK)) {
             return true;
         }
@@ -358,9 +372,12 @@ static bool reinstate(dynsel_policy *policy, uint32_t index)
 static bool reinstate(dynsel_policy *policy, uint32_t index)
 {
     dynsel_word *const health = &policy->queues[index].health;
-    if ((dynsel_word_load_relaxed(health) & DYNSEL_HEALTH_OUT) == 0 ||
-        (dynsel_word_exchange(health, 0) & DYNSEL_HEALTH_OUT) == 0) { /* another call has done it */
+    if ((dynsel_word_load_relaxed(health) & DYNSEL_HEALTH_OUT) == 0) {
         return false;
+    }
+    forget_mismatches(policy, index);
+    if ((dynsel_word_exchange(health, 0) & DYNSEL_HEALTH_OUT) == 0) {
+        return false; /* another call has done it */
     }
     (void)dynsel_word_add_relaxed(&policy->impaired, (uint32_t)-1);
     return true;
@@ -387,12 +404,7 @@ dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
                            "the resource was removed: dynsel_policy_add_resource() brings it back");
     }
-    if (reinstate(policy, (uint32_t)index)) {
-#if CONFIG_DYNSEL_SHADOW_CHECK
-        dynsel_word_store_relaxed(&policy->queues[index].mismatches, 0);
-#endif
-        return DYNSEL_OK;
-    }
-    return is_lost(policy, index) ? DYNSEL_OK
-                                  : DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource is in service");
+    return reinstate(policy, (uint32_t)index) || is_lost(policy, index)
+               ? DYNSEL_OK
+               : DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource is in service");
 }

@@ -642,6 +642,26 @@ static void failed_only_run_loses_what_it_discards_at_the_host(void **state)
     }
 }
 
+static void failed_only_run_that_never_began_loses_nothing(void **state)
+{
+    static const failing never_began[] = {IN_LAUNCH, IN_ALLOCATE};
+    for (unsigned i = 0; i < 2 * (ONLY_RUNS - 1); i++) {
+        const only_run *const run = &only_runs[1 + i / 2];
+        set_memory(run->where, run->kind);
+        mode = DYNSEL_ACCESS_DISCARD_WRITE;
+        let_fail(never_began[i % 2]);
+        dynsel_submission submission;
+        assert_status(DYNSEL_OK, dynsel_try_submit_command_group(&places[run->where].policy,
+                                                                 record_work, NULL, &submission));
+        assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+        assert_int_equal(0, runs);
+        see_buffer(a, 0, 1);
+        see_buffer(b, 0, -1);
+        (void)tear_down_repeat(state);
+        (void)set_up_repeat(state);
+    }
+}
+
 /* What it discards at the host is on a device, too. */
 static void failed_only_run_leaves_a_copy_of_what_it_discards(void **state)
 {
@@ -745,6 +765,7 @@ int main(void)
         REPEAT_TEST(failed_only_run_loses_what_cannot_be_put_back),
         REPEAT_TEST(failed_only_run_leaves_what_a_lost_device_shared),
         REPEAT_TEST(failed_only_run_loses_what_it_discards_at_the_host),
+        REPEAT_TEST(failed_only_run_that_never_began_loses_nothing),
         REPEAT_TEST(failed_only_run_leaves_a_copy_of_what_it_discards),
         REPEAT_TEST(second_run_that_never_began_loses_what_the_first_discarded),
         REPEAT_TEST(input_is_kept_after_work_that_writes_it),
