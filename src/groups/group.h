@@ -118,6 +118,9 @@ struct dynsel_handler {
     uint16_t previous;
     dynsel_word *watches;     /* the list of watchers that contains the group; or NULL */
     dynsel_range_bytes bytes; /* of its ranges, so far */
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    uint64_t amount; /* as of dynsel_task, if `has_amount`; here it fills a gap */
+#endif
 
     _Alignas(DYNSEL_LINE_BYTES) dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     _Alignas(DYNSEL_LINE_BYTES) dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
@@ -125,9 +128,6 @@ struct dynsel_handler {
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES]; /* tokens */
     dynsel_followed followed;                              /* with DYNSEL_GROUP_FOLLOWS only */
     uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
-#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    uint64_t amount; /* as of dynsel_task, if `has_amount` */
-#endif
 };
 
 extern dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
