@@ -306,7 +306,7 @@ static dynsel_status refuse_lost(const pool *from)
         .detail = DYNSEL_TEXT("the device was lost or given up, with the pool of its context")});
 }
 
-/* Under `pools_lock`: the pool of a device's domain, which is allocated if necessary. */
+/* Under `pools_lock`: the pool of a device's domain, allocated if necessary. NULL: failed. */
 static dynsel_status pool_of_device(const dynsel_resource *where, pool **from)
 {
     const uint32_t domain =
@@ -319,11 +319,16 @@ static dynsel_status pool_of_device(const dynsel_resource *where, pool **from)
                                             "the blocks of one, or set it to {} or more"),
                               CONFIG_DYNSEL_MAX_DOMAINS + 1);
     }
-    *from = found;
-    if (found->backend != NULL) {
-        return is_lost(found) ? refuse_lost(found) : DYNSEL_OK;
+    dynsel_status status = DYNSEL_OK;
+    if (found->backend == NULL) {
+        status = make_pool(where, domain, found);
+    } else if (is_lost(found)) {
+        status = refuse_lost(found);
+    } else {
+        /* it is there */
     }
-    return make_pool(where, domain, found);
+    *from = status == DYNSEL_OK ? found : NULL;
+    return status;
 }
 
 /* The same for any resource. */
@@ -362,7 +367,7 @@ dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_
     dynsel_lock_acquire(&pools_lock);
     pool *from = NULL;
     dynsel_status status = pool_of(where, &from);
-    if (status == DYNSEL_OK) {
+    if (from != NULL) {
         status = take_from(from, bytes, aligned_to, memory);
         end_pool_if_empty(from);
     }
