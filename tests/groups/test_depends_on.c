@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "port/thread.h"
+
+/* Last: its short names would hide parameters of the header above. */
 #include "groups/two_numbers.h"
 
 enum { MOST = CONFIG_DYNSEL_MAX_DEPENDENCIES + 1 };
@@ -526,6 +529,52 @@ static void results_of_polled_work_are_visible_to_follower(void **state)
     end();
 }
 
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS
+static dynsel_status refuse_to_take(dynsel_external_event *event)
+{
+    (void)event;
+    return DYNSEL_E_DEVICE; /* without details */
+}
+
+static dynsel_status never_polled(dynsel_external_event *event)
+{
+    (void)event;
+    return DYNSEL_E_INVALID;
+}
+
+static void never_released(dynsel_external_event *event)
+{
+    (void)event;
+    fail();
+}
+
+static dynsel_status follow_event(dynsel_handler *handler, void *args)
+{
+    static const dynsel_external_event_ops ops = {
+        .take = refuse_to_take, .poll = never_polled, .release = never_released};
+    (void)dynsel_depend_on_external(handler, &ops, (dynsel_event){.native = NULL});
+    return group_of(handler, args);
+}
+
+/* The group function does not look; the thread's last error is another one, or none. */
+static void refused_external_event_fails_submission(void **state)
+{
+    (void)state;
+    job what = {.number = 1};
+    for (int i = 0; i < 2; i++) {
+        assert_status(DYNSEL_E_INVALID, dynsel_buffer_init(NULL, NULL, 1, DYNSEL_RANGE(1)));
+        if (i == 1) {
+            dynsel_this_thread()->last_error = (dynsel_kept_error){.status = DYNSEL_OK};
+        }
+        assert_status(DYNSEL_E_DEVICE,
+                      dynsel_submit_command_group(&queues[0].policy, follow_event, &what, NULL));
+        assert_status(DYNSEL_E_DEVICE, dynsel_last_error()->status);
+        assert_runs(0, &what);
+    }
+    end();
+}
+#endif
+
 /* This thread waits for itself. */
 static void wait_behind_open_host_accessor_is_busy(void **state)
 {
@@ -570,6 +619,9 @@ int main(void)
         TEST_SET_UP(failure_is_not_forgotten_when_slot_fails_again),
         TEST_SET_UP(task_that_failed_at_once_fails_its_followers),
         TEST_SET_UP(results_of_polled_work_are_visible_to_follower),
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS
+        TEST_SET_UP(refused_external_event_fails_submission),
+#endif
         TEST_SET_UP(wait_behind_open_host_accessor_is_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

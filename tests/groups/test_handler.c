@@ -723,47 +723,6 @@ static void handler_outside_group_function_is_refused(void **state)
     assert_int_equal(DYNSEL_OK, handler->error.status);
 }
 
-#if CONFIG_DYNSEL_EXTERNAL_EVENTS
-static dynsel_status refuse_to_take(dynsel_external_event *event)
-{
-    (void)event;
-    return DYNSEL_E_DEVICE; /* without details */
-}
-
-static dynsel_status never_polled(dynsel_external_event *event)
-{
-    (void)event;
-    return DYNSEL_E_INVALID;
-}
-
-static void never_released(dynsel_external_event *event)
-{
-    (void)event;
-    fail();
-}
-#endif
-
-/* The group function does not look; the thread's last error is another one, or none. */
-static void refused_external_event_fails_submission(void **state)
-{
-    (void)state;
-#if CONFIG_DYNSEL_EXTERNAL_EVENTS
-    static const dynsel_external_event_ops ops = {
-        .take = refuse_to_take, .poll = never_polled, .release = never_released};
-    const dynsel_event event = {.native = NULL};
-    for (int i = 0; i < 2; i++) {
-        dynsel_handler *const handler = record();
-        assert_status(DYNSEL_E_INVALID, dynsel_buffer_init(NULL, NULL, 1, DYNSEL_RANGE(1)));
-        if (i == 1) {
-            dynsel_this_thread()->last_error = (dynsel_kept_error){.status = DYNSEL_OK};
-        }
-        assert_status(DYNSEL_E_DEVICE, dynsel_depend_on_external(handler, &ops, event));
-        assert_status(DYNSEL_E_DEVICE, finish(handler));
-        assert_status(DYNSEL_E_DEVICE, dynsel_last_error()->status);
-    }
-#endif
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -798,7 +757,6 @@ int main(void)
         TEST(first_recording_error_becomes_submit_status),
         TEST(group_function_status_becomes_submit_status),
         TEST(handler_outside_group_function_is_refused),
-        TEST(refused_external_event_fails_submission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -555,16 +555,28 @@ static const only_run only_runs[] = {{HOST, OWN}, {FIRST, SHARED}, {FIRST, MAPPE
 
 enum { ONLY_RUNS = sizeof only_runs / sizeof only_runs[0] };
 
-static void fail_only_run(const only_run *run, dynsel_access_mode how)
+/* It fails as was arranged. */
+static void run_once(const only_run *run, dynsel_access_mode how)
 {
     set_memory(FIRST, run->kind);
     mode = how;
-    failures_left = 1;
     dynsel_submission submission;
     assert_status(DYNSEL_OK, dynsel_try_submit_command_group(&places[run->where].policy,
                                                              record_work, NULL, &submission));
     assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+}
+
+static void fail_only_run(const only_run *run, dynsel_access_mode how)
+{
+    failures_left = 1;
+    run_once(run, how);
     assert_int_equal(0, failures_left);
+}
+
+static void begin_anew(void **state)
+{
+    (void)tear_down_repeat(state);
+    (void)set_up_repeat(state);
 }
 
 static void see_lost(dynsel_buffer buffer)
@@ -585,8 +597,7 @@ static void failed_only_run_leaves_what_it_overwrote_at_the_host(void **state)
         run_on(THIRD, add_to(a, 1));
         see_buffer(a, 1, 1);
         see_buffer(b, 0, -1);
-        (void)tear_down_repeat(state);
-        (void)set_up_repeat(state);
+        begin_anew(state);
     }
 }
 
@@ -599,8 +610,7 @@ static void failed_only_run_loses_what_cannot_be_put_back(void **state)
         fail_only_run(&only_runs[i], DYNSEL_ACCESS_READ_WRITE);
         see_lost(a);
         see_buffer(b, 0, -1);
-        (void)tear_down_repeat(state);
-        (void)set_up_repeat(state);
+        begin_anew(state);
     }
 }
 
@@ -621,8 +631,7 @@ static void failed_only_run_leaves_what_a_lost_device_shared(void **state)
         see_buffer(a, 0, 1);
         run_on(THIRD, add_to(a, 1));
         see_buffer(a, 1, 1);
-        (void)tear_down_repeat(state);
-        (void)set_up_repeat(state);
+        begin_anew(state);
     }
 }
 
@@ -637,8 +646,7 @@ static void failed_only_run_loses_what_it_discards_at_the_host(void **state)
         run_on(SECOND, set_all(a, 7));
         see_buffer(a, 7, 1);
         see_buffer(b, 0, -1);
-        (void)tear_down_repeat(state);
-        (void)set_up_repeat(state);
+        begin_anew(state);
     }
 }
 
@@ -646,19 +654,12 @@ static void failed_only_run_that_never_began_loses_nothing(void **state)
 {
     static const failing never_began[] = {IN_LAUNCH, IN_ALLOCATE};
     for (unsigned i = 0; i < 2 * (ONLY_RUNS - 1); i++) {
-        const only_run *const run = &only_runs[1 + i / 2];
-        set_memory(run->where, run->kind);
-        mode = DYNSEL_ACCESS_DISCARD_WRITE;
         let_fail(never_began[i % 2]);
-        dynsel_submission submission;
-        assert_status(DYNSEL_OK, dynsel_try_submit_command_group(&places[run->where].policy,
-                                                                 record_work, NULL, &submission));
-        assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+        run_once(&only_runs[1 + i / 2], DYNSEL_ACCESS_DISCARD_WRITE);
         assert_int_equal(0, runs);
         see_buffer(a, 0, 1);
         see_buffer(b, 0, -1);
-        (void)tear_down_repeat(state);
-        (void)set_up_repeat(state);
+        begin_anew(state);
     }
 }
 
@@ -672,8 +673,7 @@ static void failed_only_run_leaves_a_copy_of_what_it_discards(void **state)
         see_buffer(a, 1, 1);
         run_on(FIRST, add_to(a, 1));
         see_buffer(a, 2, 1);
-        (void)tear_down_repeat(state);
-        (void)set_up_repeat(state);
+        begin_anew(state);
     }
 }
 
