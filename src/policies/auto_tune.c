@@ -49,7 +49,7 @@ static void begin_run(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
 static void end_run(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                     const dynsel_selection *selection)
 {
-    dynsel_word_decrease(&policy->loads[selection->index]);
+    (void)dynsel_word_subtract(&policy->loads[selection->index], 1);
     if (entry != NULL && dynsel_tuned_is_of_this_life(entry, selection) &&
         entry->resources[selection->index].unfinished != 0) {
         entry->resources[selection->index].unfinished--;

@@ -100,7 +100,7 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
     if (info == DYNSEL_TASK_SUBMISSION) {
         (void)dynsel_word_add_relaxed(load, 1);
     } else {
-        dynsel_word_decrease(load); /* a program may report an end through two copies */
+        (void)dynsel_word_subtract(load, 1); /* a program may report an end through two copies */
     }
 }
 

@@ -58,10 +58,10 @@ static void begin_timed(dynsel_earliest_finish_policy *policy, const dynsel_sele
     }
     const bool is_given = kind_of(policy, selection) != kind;
     if (is_given || dynsel_finish_root_of(policy, kind) != root) {
-        (void)dynsel_finish_subtract(all, 1);
+        (void)dynsel_word_subtract(all, 1);
     }
     if (is_given && own != all) {
-        (void)dynsel_finish_subtract(own, 1);
+        (void)dynsel_word_subtract(own, 1);
     }
 }
 
@@ -402,15 +402,15 @@ static void note_drained(dynsel_earliest_finish_policy *policy, dynsel_finish_re
 static void end_run(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
 {
     dynsel_finish_resource *resource = &policy->states[selection->index];
-    if (dynsel_finish_subtract(&resource->is.unfinished, selection->notes[2]) == 0) {
+    if (dynsel_word_subtract(&resource->is.unfinished, selection->notes[2]) == 0) {
         note_drained(policy, resource);
     }
     dynsel_finish_kind *kind = kind_of(policy, selection);
     if (kind != NULL && (selection->wants & DYNSEL_TASK_TIME) != 0) {
         dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
-        (void)dynsel_finish_subtract(&root->resources[selection->index].unfinished, 1);
+        (void)dynsel_word_subtract(&root->resources[selection->index].unfinished, 1);
         if (root != kind) {
-            (void)dynsel_finish_subtract(&kind->resources[selection->index].unfinished, 1);
+            (void)dynsel_word_subtract(&kind->resources[selection->index].unfinished, 1);
         }
     }
 }
@@ -423,8 +423,8 @@ static void take_back(dynsel_earliest_finish_policy *policy, const dynsel_select
                                   0u - selection->notes[2]);
     if (kind != NULL && (selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
         add_credit(kind, predicted_run(selection));
-        dynsel_word_decrease(
-            &dynsel_finish_root_of(policy, kind)->resources[selection->index].trials);
+        (void)dynsel_word_subtract(
+            &dynsel_finish_root_of(policy, kind)->resources[selection->index].trials, 1);
     }
 }
 

@@ -266,18 +266,6 @@ static inline uint32_t dynsel_finish_sum(uint32_t a, uint32_t b)
     return sum >= a ? sum : UINT32_MAX;
 }
 
-/* Not below 0: a program may report an end through two copies of a selection, and threads may both
- * take back what one counted. Returns what is left. */
-static inline uint32_t dynsel_finish_subtract(dynsel_word *word, uint32_t less)
-{
-    uint32_t before = dynsel_word_load_relaxed(word);
-    uint32_t left = 0;
-    do {
-        left = before > less ? before - less : 0;
-    } while (!dynsel_word_swap(word, &before, left));
-    return left;
-}
-
 /* Which kind a task is of. */
 typedef struct dynsel_finish_kinds {
     dynsel_finish_kind *own;  /* NULL: it has no entry */

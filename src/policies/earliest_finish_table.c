@@ -154,7 +154,7 @@ DYNSEL_RARE static void leave_root(dynsel_earliest_finish_policy *policy, dynsel
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
         const uint32_t timed = dynsel_word_exchange(&kind->resources[i].unfinished, 0);
         if (root != kind && timed != 0) {
-            (void)dynsel_finish_subtract(&root->resources[i].unfinished, timed);
+            (void)dynsel_word_subtract(&root->resources[i].unfinished, timed);
         }
     }
 }

@@ -218,7 +218,8 @@ void dynsel_health_decide(dynsel_policy *policy, uint32_t index, bool wrong)
 {
     dynsel_word *const mismatches = &policy->queues[index].mismatches;
     if (!wrong) {
-        dynsel_word_decrease(mismatches); /* a return to service may have set it to 0 meanwhile */
+        /* a return to service may have set it to 0 meanwhile */
+        (void)dynsel_word_subtract(mismatches, 1);
     } else if (dynsel_word_load_relaxed(mismatches) >= CONFIG_DYNSEL_MAX_MISMATCHES) {
         dynsel_health_retire(policy, index, DYNSEL_E_DEVICE);
     }

@@ -36,19 +36,15 @@ static inline void dynsel_number_store_release(uint32_t *number, uint32_t value)
 #endif
 }
 
-/* One less, but not less than 0, once all threads that do so are done. Of counts below 2^31. */
-static inline void dynsel_word_decrease(dynsel_word *word)
+/* Less, but never below 0: two threads may take back what one counted. Returns what is left. */
+static inline uint32_t dynsel_word_subtract(dynsel_word *word, uint32_t less)
 {
-#if CONFIG_DYNSEL_CONTEXT_THREADS
-    if ((int32_t)dynsel_word_add_relaxed(word, (uint32_t)-1) <= 0) {
-        (void)dynsel_word_add_relaxed(word, 1);
-    }
-#else
-    const uint32_t value = dynsel_word_load_relaxed(word);
-    if (value != 0) {
-        dynsel_word_store_relaxed(word, value - 1);
-    }
-#endif
+    uint32_t before = dynsel_word_load_relaxed(word);
+    uint32_t left = 0;
+    do {
+        left = before > less ? before - less : 0;
+    } while (!dynsel_word_swap(word, &before, left));
+    return left;
 }
 
 /* For words that dynsel_complete() changes, also from interrupts: a slot's word, and the count of
