@@ -77,7 +77,9 @@
  * Of a program that has one piece in flight at a time, the policy learns how late it sees the end
  * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
  * stays awake while it gets work. So other threads count as 40 us later than the one that had the
- * piece before, unless their run is shorter by a quarter: among equal threads work stays on one.
+ * piece before: among equal threads work stays on one, also work that only others have run. Each of
+ * the others is compared with that one in turn, until its runs would have been longer in all; where
+ * they would have been shorter by 40 us in all, it counts as awake, too.
  * What it learned of resources that are not used fades, to a half in 1,400 choices: so one that was
  * late by chance, as where the system took the program's processor, is used again, and if it is
  * late, its next run or two say so.
@@ -265,27 +267,29 @@ typedef struct dynsel_finish_window {
  * 290 KiB: it belongs in static memory rather than on a stack. */
 typedef struct dynsel_earliest_finish_policy {
     dynsel_policy policy;
-    dynsel_word clock;         /* counts selections of kinds that look closely */
-    dynsel_word replacing;     /* lock: an entry is given to another kind */
-    dynsel_word untracked;     /* work that found no entry */
-    dynsel_word one_by_one;    /* how many submits in a row found no unfinished work, up to 255 */
-    dynsel_word data_home;     /* where uses of data take the least time, and 1; 0: none yet */
-    dynsel_word gathers;       /* 1: data that exchange results stay together there */
-    dynsel_word submitted_at;  /* the last submit, in ticks */
-    dynsel_word submitted_to;  /* its resource, and 1; 0: none yet */
-    dynsel_word faded_at;      /* when latencies faded for the last time, in ticks */
-    dynsel_word processors;    /* of the host */
-    dynsel_word host_share;    /* one of them, in 65536ths of all */
-    dynsel_word feeds_devices; /* 1: there are devices apart from these processors */
-    dynsel_word sharers;       /* threads that have a processor beside the program; at least 1 */
-    dynsel_word workers[2];    /* a bit for each thread of the host, without the program's own */
-    dynsel_word on_all[2];     /* a bit for each resource on all processors of the host */
-    dynsel_word blocking[2];   /* a bit for each resource: its work is complete when the submit
+    dynsel_word clock;          /* counts selections of kinds that look closely */
+    dynsel_word replacing;      /* lock: an entry is given to another kind */
+    dynsel_word untracked;      /* work that found no entry */
+    dynsel_word one_by_one;     /* how many submits in a row found no unfinished work, up to 255 */
+    dynsel_word data_home;      /* where uses of data take the least time, and 1; 0: none yet */
+    dynsel_word gathers;        /* 1: data that exchange results stay together there */
+    dynsel_word submitted_at;   /* the last submit, in ticks */
+    dynsel_word submitted_to;   /* its resource, and 1; 0: none yet */
+    dynsel_word rival;          /* a worker that may be faster than the one there, and 1; 0: none */
+    dynsel_word rival_saves_ns; /* what its runs would have been shorter by */
+    dynsel_word faded_at;       /* when latencies faded for the last time, in ticks */
+    dynsel_word processors;     /* of the host */
+    dynsel_word host_share;     /* one of them, in 65536ths of all */
+    dynsel_word feeds_devices;  /* 1: there are devices apart from these processors */
+    dynsel_word sharers;        /* threads that have a processor beside the program; at least 1 */
+    dynsel_word workers[2];     /* a bit for each thread of the host, without the program's own */
+    dynsel_word on_all[2];      /* a bit for each resource on all processors of the host */
+    dynsel_word blocking[2];    /* a bit for each resource: its work is complete when the submit
                                 returns */
-    dynsel_word way;           /* of `ways`, how work is shared now */
-    dynsel_word tries_from;    /* 0: no way is tried; else the one before, and 1 */
-    dynsel_word mostly;        /* the resource that gets most work anyway, and 1; 0: none */
-    dynsel_word strangers;     /* 1: some resources have not run all kinds */
+    dynsel_word way;            /* of `ways`, how work is shared now */
+    dynsel_word tries_from;     /* 0: no way is tried; else the one before, and 1 */
+    dynsel_word mostly;         /* the resource that gets most work anyway, and 1; 0: none */
+    dynsel_word strangers;      /* 1: some resources have not run all kinds */
     dynsel_finish_window window;
     dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 2]; /* 0: among all; i: all work on
                                                                  resource i - 1; the last: among

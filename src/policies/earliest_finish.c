@@ -589,6 +589,8 @@ DYNSEL_RARE dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_pol
         policy->gathers.value = 0;
         policy->submitted_at.value = 0;
         policy->submitted_to.value = 0;
+        policy->rival.value = 0;
+        policy->rival_saves_ns.value = 0;
         policy->faded_at.value = 0;
         policy->processors.value = 1;
         policy->host_share.value = DYNSEL_FINISH_ALL_PROCESSORS;

@@ -227,6 +227,19 @@ static void look_at_known(dynsel_finish_sight *s)
     }
 }
 
+/* The best is a worker that would have to be woken, while few times are known of the one that is
+ * awake, or none: it may well be as fast as others. The first time of a thread may be too long. */
+DYNSEL_RARE static void look_at_awake(dynsel_finish_sight *s)
+{
+    const dynsel_finish_times *own = &s->kinds->own->resources[s->awake];
+    if (dynsel_word_load_relaxed(&own->samples) < DYNSEL_FINISH_ROBUST &&
+        dynsel_word_load_relaxed(&own->runs) < MOST_TIMED) {
+        const uint64_t run_ns =
+            dynsel_finish_guess(s->policy, s->awake, s->fastest, s->fastest_ns, 0);
+        consider(s, s->awake, run_ns, dynsel_sight_whole_ns(s, s->awake, run_ns));
+    }
+}
+
 /* It may be known only there. */
 DYNSEL_RARE static void look_where_no_work_goes(dynsel_finish_sight *s)
 {
@@ -353,7 +366,10 @@ static void learn_submit(dynsel_earliest_finish_policy *policy, uint32_t index, 
         dynsel_finish_learn_submit(&policy->states[before - 1], ticks);
     }
     dynsel_word_store_relaxed(&policy->submitted_at, now);
-    dynsel_word_store_relaxed(&policy->submitted_to, index + 1);
+    if (before != index + 1) {
+        dynsel_word_store_relaxed(&policy->submitted_to, index + 1);
+        dynsel_word_store_relaxed(&policy->rival_saves_ns, 0);
+    }
 }
 
 static void note_if_alone(dynsel_earliest_finish_policy *policy, uint32_t now_ticks, bool is_idle)
@@ -389,8 +405,8 @@ static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
     uint32_t trial = DYNSEL_FINISH_NOTE_FIRST_TRIAL;
-    if (s->unknown != 0 &&
-        (is_chance || runs < NEW_RUNS || dynsel_finish_is_turn(runs + 1, LATER_BITS))) {
+    if (s->unknown != 0 && (is_chance || dynsel_finish_is_in(s->to_wake, s->best) ||
+                            runs < NEW_RUNS || dynsel_finish_is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
     }
     if (other == DYNSEL_FINISH_NO_RESOURCE &&
@@ -403,6 +419,23 @@ static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
             .index = other, .run_ns = run_ns, .reason = DYNSEL_REASON_EXPLORING, .trial = trial};
     }
     return made;
+}
+
+/* Whether none of the workers that would have to be woken can be the best, because others would be
+ * done before they are awake; and none shall be tried. */
+static bool needs_nobody_woken(dynsel_finish_sight *s)
+{
+    const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->runs);
+    if (s->to_wake == 0 || runs < NEW_RUNS || dynsel_finish_is_turn(runs + 1, LATER_BITS)) {
+        return false;
+    }
+    const dynsel_finish_set candidates = s->candidates;
+    s->candidates = candidates & ~s->to_wake;
+    look_at_known(s);
+    const bool needs = s->best == DYNSEL_FINISH_NO_RESOURCE ||
+                       s->best_cost_ns > DYNSEL_FINISH_WAKE_NS || s->unknown != 0;
+    s->candidates = needs ? candidates : s->candidates;
+    return !needs;
 }
 
 static choice choose(dynsel_finish_sight *s)
@@ -418,7 +451,9 @@ static choice choose(dynsel_finish_sight *s)
         !dynsel_finish_may_try(s->policy, dynsel_word_load_relaxed(&s->policy->clock))) {
         return alone;
     }
-    look_at_known(s);
+    if (!needs_nobody_woken(s)) {
+        look_at_known(s);
+    }
     if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->candidates != s->all) {
         look_where_no_work_goes(s);
     }
@@ -427,6 +462,9 @@ static choice choose(dynsel_finish_sight *s)
     }
     if (!dynsel_sight_trusts_own(s, s->best)) {
         s->best_run_ns = dynsel_sight_known_run_ns(s, s->best, true);
+    }
+    if (dynsel_finish_is_in(s->to_wake, s->best)) {
+        look_at_awake(s);
     }
     weigh_worth(s);
     const choice made = choose_known(s, is_alone);

@@ -181,25 +181,62 @@ static inline uint64_t known_run_ns(const dynsel_finish_sight *s, uint32_t index
     return exact_ns != 0 ? exact_ns : dynsel_sight_known_run_ns(s, index, false);
 }
 
-/* Of a program with one piece in flight: the workers that would have to be woken, where the one
- * that had the last piece needs no more than four thirds of their time, as far as is known. */
-DYNSEL_RARE static dynsel_finish_set workers_to_wake(const dynsel_finish_sight *s)
+/* The next of the workers that is compared with the one that had the last piece. */
+static uint32_t next_rival(dynsel_finish_set others, uint32_t rival)
 {
-    const dynsel_finish_set workers = dynsel_finish_workers(s->policy) & s->candidates;
-    const uint32_t last = dynsel_word_load_relaxed(&s->policy->submitted_to) - 1;
+    const dynsel_finish_set later = others & ~(((dynsel_finish_set)2 << rival) - 1);
+    const dynsel_finish_set of = later != 0 ? later : others;
+    uint32_t next = 0;
+    while (!dynsel_finish_is_in(of, next)) {
+        next++;
+    }
+    return next;
+}
+
+/* Counts by how much the runs would have been shorter on a rival: once that is as much as it takes
+ * to wake it, it is woken. One that comes to nothing makes room for the next. A run alone does not
+ * decide, because its time may be wrong; one that is shorter by more than it takes to wake another
+ * worker goes there anyway. */
+static bool is_worth_waking(const dynsel_finish_sight *s, uint32_t rival, uint64_t *saves_ns)
+{
+    const uint64_t own_ns = dynsel_sight_known_run_ns(s, s->awake, false);
+    const uint64_t rival_ns = dynsel_sight_known_run_ns(s, rival, false);
+    *saves_ns = dynsel_word_load_relaxed(&s->policy->rival_saves_ns);
+    if (own_ns > rival_ns && rival_ns != 0) {
+        *saves_ns += dynsel_finish_lower(own_ns - rival_ns, DYNSEL_FINISH_WAKE_NS / 4);
+    } else if (own_ns != 0 && rival_ns != 0) {
+        *saves_ns -= dynsel_finish_lower(rival_ns - own_ns, *saves_ns);
+    } else {
+        /* nothing to compare */
+    }
+    return *saves_ns >= DYNSEL_FINISH_WAKE_NS;
+}
+
+/* Of a program with one piece in flight: the workers that would have to be woken, where another one
+ * had the last piece. */
+DYNSEL_RARE static void look_for_awake(dynsel_finish_sight *s)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    const dynsel_finish_set workers = dynsel_finish_workers(policy) & s->candidates;
+    const uint32_t last = dynsel_word_load_relaxed(&policy->submitted_to) - 1;
     if (last >= s->count || !dynsel_finish_is_in(workers, last)) {
-        return 0;
+        return;
     }
-    dynsel_finish_set found = workers & ~((dynsel_finish_set)1 << last);
-    const uint64_t least_ns = found != 0 ? dynsel_sight_known_run_ns(s, last, false) / 4 * 3 : 0;
-    for (uint32_t i = 0; i < s->count && found != 0; i++) {
-        const uint64_t run_ns =
-            dynsel_finish_is_in(found, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
-        if (run_ns != 0 && run_ns < least_ns) {
-            found &= ~((dynsel_finish_set)1 << i);
-        }
+    s->awake = last;
+    s->to_wake = workers & ~((dynsel_finish_set)1 << last);
+    if (s->to_wake == 0) {
+        return;
     }
-    return found;
+    const uint32_t before = dynsel_word_load_relaxed(&policy->rival) - 1;
+    const uint32_t rival = before < s->count && dynsel_finish_is_in(s->to_wake, before)
+                               ? before
+                               : next_rival(s->to_wake, last);
+    uint64_t saves_ns = 0;
+    const bool is_awaited = is_worth_waking(s, rival, &saves_ns);
+    const uint32_t next = saves_ns != 0 ? rival : next_rival(s->to_wake, rival);
+    dynsel_word_store_relaxed(&policy->rival_saves_ns, (uint32_t)saves_ns);
+    dynsel_word_store_relaxed(&policy->rival, next + 1);
+    s->to_wake &= is_awaited ? ~((dynsel_finish_set)1 << rival) : ~(dynsel_finish_set)0;
 }
 
 static void look_at_home(dynsel_finish_sight *s)
@@ -273,7 +310,7 @@ void dynsel_sight_look(dynsel_finish_sight *s)
     s->candidates = s->all;
     s->to_wake = 0;
     if (s->kinds->own != NULL && dynsel_finish_is_one_by_one(s->policy)) {
-        s->to_wake = workers_to_wake(s);
+        look_for_awake(s);
     } else if (s->kinds->own != NULL &&
                dynsel_word_load_relaxed(&s->policy->way) == DYNSEL_FINISH_WITHOUT_PROCESSORS) {
         s->candidates = without_processors(s);

@@ -38,7 +38,8 @@ typedef struct dynsel_finish_sight {
     bool others_follow;       /* this kind takes twice as long there as uses of data usually do */
     dynsel_finish_set all;    /* that can run it */
     dynsel_finish_set candidates; /* those that get work now */
-    dynsel_finish_set to_wake;    /* workers that may sleep, where another is awake and as fast */
+    dynsel_finish_set to_wake;    /* workers that may sleep, where another is awake: */
+    uint32_t awake;               /* that one */
     uint32_t unknown;             /* candidates without a time */
     uint32_t best;                /* of the candidates with a time */
     uint64_t best_cost_ns;        /* until its end, and what the choice costs later */
