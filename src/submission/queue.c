@@ -308,13 +308,13 @@ static inline void note_taken_off(dynsel_queue *queue, dynsel_policy *policy)
 
 /* Reaper only, so the reports of a queue are sequential. ended: work in the list that has ended and
  * whose backend can be asked about it together with the work before it; what is behind it stays.
- * NULL: none. */
+ * NULL: none. The end of overtaken work says nothing about the work before it. */
 static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced,
                               const dynsel_slot *ended)
 {
     dynsel_policy *policy = NULL;
     uint32_t number = dynsel_word_load_acquire(&queue->head);
-    const dynsel_slot *asked_to = ended;
+    const dynsel_slot *asked_to = ended != NULL && !ended->overtaken ? ended : NULL;
     uint32_t succeeded = 0; /* so many, the first, are known to have */
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);

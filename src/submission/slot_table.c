@@ -152,7 +152,7 @@ static dynsel_queue *only_busy_queue(dynsel_policy *policy)
 /*
  * If all work is on one resource, sleeps until a good part of it is complete: polling or waking for
  * each piece would take time from a device that runs on the host. False: several resources are
- * busy.
+ * busy, or that part was complete before, and other work is not.
  */
 static bool wait_while_busy(const dynsel_request *request)
 {
@@ -165,9 +165,11 @@ static bool wait_while_busy(const dynsel_request *request)
     if (slot == NULL) {
         return false;
     }
+    const bool was_over =
+        dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_FINISHED;
     (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
-    return true;
+    return !was_over;
 }
 
 /* A count of what is stuck takes as long as tens of command groups where hundreds are pending, and

@@ -153,6 +153,11 @@ uint32_t fake_opencl_violations(void)
     return fake_state.violations;
 }
 
+uint32_t fake_opencl_blocked_waits(void)
+{
+    return fake_state.blocked_waits;
+}
+
 static void count_call(const char *function)
 {
     int i = 0;

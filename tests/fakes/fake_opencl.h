@@ -163,6 +163,9 @@ uint32_t fake_opencl_queues_of(const char *device);
 /* How many devices the last context was made for. */
 cl_uint fake_opencl_devices_of_last_context(void);
 
+/* Waits for an event that had not ended. */
+uint32_t fake_opencl_blocked_waits(void);
+
 /* Objects that are still held; those on contexts of lost devices do not count. */
 uint32_t fake_opencl_leaks(void);
 

@@ -349,12 +349,15 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to
     return fake_reply(&status, sizeof(status), bytes, to, answered);
 }
 
-/* A wait flushes (section 5.13 of OpenCL 1.2); one that fails says and does nothing. */
+/* A wait flushes (section 5.13 of OpenCL 1.2), and what is before the event in its queue ends, too;
+ * one that fails says and does nothing. */
 static void let_end(cl_event event, cl_int code)
 {
     note_flush(event->queue, code);
-    if (event->status > CL_COMPLETE && code == CL_SUCCESS) {
-        fake_end_event(event, CL_COMPLETE);
+    for (cl_event other = fake_state.events; code == CL_SUCCESS && other <= event; other++) {
+        if (other->status > CL_COMPLETE && other->queue == event->queue) {
+            fake_end_event(other, CL_COMPLETE);
+        }
     }
 }
 
@@ -362,12 +365,15 @@ cl_int clWaitForEvents(cl_uint count, const cl_event *events)
 {
     const cl_int code = fake_enter_queue("clWaitForEvents", events[0]->queue);
     bool failed = false;
+    bool blocked = false;
     note_look();
     for (cl_uint i = 0; i < count; i++) {
         fake_violate_if(events[i]->references == 0 || events[i]->queue != events[0]->queue);
         failed = failed || status_of(events[i]) < 0;
+        blocked = blocked || events[i]->status > CL_COMPLETE;
         let_end(events[i], code);
     }
+    fake_state.blocked_waits += blocked ? 1 : 0;
     return code == CL_SUCCESS && failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : code;
 }
 

@@ -104,6 +104,7 @@ typedef struct fake_opencl_state {
     fake_profiles profiles;
     uint32_t looks_left; /* at events, before all end; 0: they do not by themselves */
     uint32_t violations;
+    uint32_t blocked_waits;
     uint32_t calls;
     uint32_t fail_at;
     cl_int fail_code;

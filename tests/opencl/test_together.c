@@ -480,6 +480,42 @@ static void choices_see_ends_of_earlier_work(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
 }
 
+/* Enqueues its own command, which ends at once, and then submits work: that comes first in the list
+ * of the work. */
+static dynsel_status enqueue_and_submit(const dynsel_resource *where, void *args,
+                                        dynsel_event *done)
+{
+    const uint32_t *const count = args;
+    fake_opencl_set_new_events(CL_COMPLETE);
+    const cl_int code =
+        clEnqueueMarkerWithWaitList(dynsel_opencl_queue(where), 0, NULL, &done->opencl);
+    fake_opencl_set_new_events(CL_RUNNING);
+    for (uint32_t i = 0; i < *count; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    }
+    return dynsel_opencl_check("clEnqueueMarkerWithWaitList", code);
+}
+
+/* What another thread enqueues between the command of work and that work's place in the list may
+ * run for long after it has ended: a choice does not wait for that. */
+static void choices_do_not_wait_for_what_came_between(void **state)
+{
+    uint32_t between = 2;
+    (void)state;
+    begin_finish();
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&finish.policy, &DYNSEL_TASK(enqueue_and_submit, &between), NULL));
+    const uint32_t in_use = dynsel_get_in_flight_statistics().in_use;
+    const uint32_t before = fake_opencl_blocked_waits();
+    finish.policy.queues[0].looks.value = 0; /* the next choice looks */
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&finish.policy, launch, NULL, NULL));
+    assert_int_equal(fake_opencl_blocked_waits(), before);
+    assert_int_equal(dynsel_get_in_flight_statistics().in_use, in_use + 1);
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&finish.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finish.policy));
+}
+
 /* While one resource gets all work, nothing depends on what has ended. */
 static void settled_choices_ask_for_no_ends(void **state)
 {
@@ -543,6 +579,8 @@ int main(void)
                                         tear_down_groups),
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 64
         cmocka_unit_test_setup_teardown(choices_see_ends_of_earlier_work, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(choices_do_not_wait_for_what_came_between, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(settled_choices_ask_for_no_ends, set_up_groups,
                                         tear_down_groups),
