@@ -226,6 +226,43 @@ static void polls_alone_see_the_end(void **state)
     assert_int_equal(markers(), 1);
 }
 
+static void submit_with_handle(dynsel_submission *submission)
+{
+    *submission = (dynsel_submission){0};
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group(&policy.policy, launch, &buffers[0], submission));
+}
+
+/* The end of work with an event of its own is seen while later work runs, without a wait for that:
+ * what shares an event may have none yet, or one from behind the later work. */
+static void poll_waits_for_no_later_work(void **state)
+{
+    enum { NO_EVENT, MARKER, LATER_LAUNCH, CASES };
+    (void)state;
+    for (int which = 0; which < CASES; which++) {
+        dynsel_submission early;
+        dynsel_submission late;
+        submit_many(2);
+        submit_with_handle(&early);
+        submit_with_handle(&late);
+        const uint32_t later = which == LATER_LAUNCH ? JOINED - 2 : 0;
+        submit_many((int)later);
+        for (int i = 0; which == MARKER && i < 3; i++) {
+            dynsel_progress();
+        }
+        const uint32_t with_event = 1 + (which != NO_EVENT ? 1 : 0);
+        assert_int_equal(clFlush(dynsel_opencl_queue(policy.policy.resources)), CL_SUCCESS);
+        const uint32_t before = fake_opencl_blocked_waits();
+        fake_opencl_finish_event(1 + with_event, CL_COMPLETE);
+        assert_status(DYNSEL_OK, dynsel_wait_for(&early, 0));
+        assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&late, 0));
+        assert_int_equal(fake_opencl_blocked_waits(), before);
+        assert_int_equal(in_flight(), 4 + later); /* the list keeps its order */
+        assert_status(DYNSEL_OK, dynsel_wait(&late));
+        (void)events_of(4 * APART * JOINED); /* the next launches share an event */
+    }
+}
+
 /* What waits for an event can fail alone, so what was launched before has an end before it. */
 static void batch_ends_before_a_wait_list(void **state)
 {
@@ -386,6 +423,7 @@ int main(void)
         BATCH_TEST(launches_beside_pending_work_have_their_own_events),
         BATCH_TEST(first_poll_gives_the_next_launch_an_event),
         BATCH_TEST(polls_alone_see_the_end),
+        BATCH_TEST(poll_waits_for_no_later_work),
         BATCH_TEST(batch_ends_before_a_wait_list),
         BATCH_TEST(work_with_a_wait_list_has_its_own_event),
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD

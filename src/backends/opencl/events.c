@@ -129,6 +129,22 @@ static void note_flushed_by_wait(dynsel_opencl_entry *entry)
     }
 }
 
+/* The event of work that is said to have ended. That of a batch may be one from behind later work,
+ * which nobody is to wait for: NULL if it has not ended, or there is none yet. */
+static cl_event find_ended_event(dynsel_opencl_entry *entry, cl_event of_work)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    const struct dynsel_opencl_batch *const batch = dynsel_opencl_batch_of(of_work);
+    if (batch != NULL) {
+        const cl_event event = dynsel_opencl_batch_event_so_far(batch);
+        return event != NULL && dynsel_opencl_poll(entry, of_work) == DYNSEL_OK ? event : NULL;
+    }
+#else
+    (void)entry;
+#endif
+    return of_work;
+}
+
 dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_work *const *works,
                                        size_t count)
 {
@@ -139,10 +155,13 @@ dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_
     }
     cl_uint found = 0;
     for (size_t i = 0; i < count; i++) {
-        if (dynsel_opencl_find_event(works[i]->done.opencl, true, &events[found]) != CL_SUCCESS) {
-            return DYNSEL_E_AGAIN;
+        if (i == 0 || works[i]->done.opencl != works[i - 1]->done.opencl) {
+            events[found] = find_ended_event(entry, works[i]->done.opencl);
+            if (events[found] == NULL) {
+                return DYNSEL_E_AGAIN;
+            }
+            found++;
         }
-        found += found == 0 || events[found] != events[found - 1] ? 1 : 0;
     }
     const int before = dynsel_cancel_defer();
     const cl_int code = clWaitForEvents(found, events);

@@ -137,6 +137,14 @@ cl_int dynsel_opencl_batch_event(struct dynsel_opencl_batch *batch, bool is_need
     return code;
 }
 
+cl_event dynsel_opencl_batch_event_so_far(const struct dynsel_opencl_batch *batch)
+{
+    dynsel_spinlock_acquire(&lock);
+    const cl_event event = batch->event;
+    dynsel_spinlock_release(&lock);
+    return event;
+}
+
 cl_int dynsel_opencl_end_batch(dynsel_opencl_entry *entry)
 {
     cl_int code = CL_SUCCESS;

@@ -35,6 +35,7 @@ typedef struct dynsel_opencl_launch_place {
 extern struct dynsel_opencl_batch dynsel_opencl_batches[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 #pragma weak dynsel_opencl_batches
 #pragma weak dynsel_opencl_batch_event
+#pragma weak dynsel_opencl_batch_event_so_far
 #pragma weak dynsel_opencl_leave_batch
 
 /* Before a launch without a wait list in the device's own queue, of work that nobody awaits alone.
@@ -48,6 +49,9 @@ void dynsel_opencl_joined_batch(dynsel_opencl_launch_place place, cl_event event
  * there is none; else *event may be NULL, and the end is not known. Returns OpenCL's code. */
 cl_int dynsel_opencl_batch_event(struct dynsel_opencl_batch *batch, bool is_needed,
                                  cl_event *event);
+
+/* The same, but changes nothing; NULL: there is none yet. */
+cl_event dynsel_opencl_batch_event_so_far(const struct dynsel_opencl_batch *batch);
 
 /* Before a command that can fail alone: what was launched ends before it. Returns OpenCL's code. */
 cl_int dynsel_opencl_end_batch(dynsel_opencl_entry *entry);
