@@ -52,9 +52,9 @@ static void begin_timed(dynsel_earliest_finish_policy *policy, const dynsel_sele
 {
     dynsel_word *own = &kind->resources[selection->index].unfinished;
     dynsel_word *all = &root->resources[selection->index].unfinished;
-    (void)dynsel_word_add_relaxed(all, 1);
+    (void)dynsel_word_add_synchronized(all, 1); /* before the looks at whose entries they are */
     if (own != all) {
-        (void)dynsel_word_add_relaxed(own, 1);
+        (void)dynsel_word_add_synchronized(own, 1);
     }
     const bool is_given = kind_of(policy, selection) != kind;
     if (is_given || dynsel_finish_root_of(policy, kind) != root) {

@@ -61,9 +61,11 @@ static bool is_filled_in(const dynsel_finish_kind *entry)
     return life != 0 && life % 2 == 0;
 }
 
-/* Words one by one, because choices may be reading them. What is unfinished: see leave_root(). */
+/* Words one by one, because choices may be reading them. What is unfinished becomes 0 behind the
+ * new kind: who counts a run here after that sees that this is no longer its root. */
 static void forget(dynsel_finish_times *times)
 {
+    dynsel_word_store_release(&times->unfinished, 0);
     dynsel_word_store_relaxed(&times->samples, 0);
     dynsel_word_store_relaxed(&times->runs, 0);
     dynsel_word_store_relaxed(&times->trials, 0);
