@@ -14,6 +14,9 @@ static unsigned runs;
 static unsigned failures_left;
 static bool is_repeatable;
 static dynsel_access_mode mode; /* of a */
+#if CONFIG_DYNSEL_TIME_LIMITS
+static uint64_t limit_ns; /* 0: none */
+#endif
 
 static void begin_policy(unsigned first, unsigned second)
 {
@@ -68,6 +71,11 @@ static dynsel_status record_work(dynsel_handler *handler, void *args)
     if (is_repeatable) {
         (void)dynsel_set_repeatable(handler);
     }
+#if CONFIG_DYNSEL_TIME_LIMITS
+    if (limit_ns != 0) {
+        (void)dynsel_set_time_limit(handler, limit_ns);
+    }
+#endif
     (void)dynsel_get_access(handler, a, mode, DYNSEL_MEMORY_GLOBAL, &to);
     (void)dynsel_get_access(handler, b, DYNSEL_ACCESS_READ, DYNSEL_MEMORY_GLOBAL, &from);
     (void)dynsel_set_arg_accessor(handler, 0, &to);
@@ -741,6 +749,55 @@ static void reader_of_the_same_input_does_not_wait_for_the_second_run(void **sta
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&copy));
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* What the device does from now on is nobody's affair. */
+static void give_up(dynsel_backend *backend, void *own)
+{
+    (void)backend;
+    (void)own;
+    sim.wait_sleeps = false;
+    places_hurry();
+}
+
+/* Its only run fails while another device of the domain hangs with work that reads the buffer in
+ * the same memory: what it overwrote is put back when that is given up. Its own limit is over with
+ * its run. */
+static void failed_only_run_waits_for_a_hanging_reader_until_it_is_given_up(void **state)
+{
+    enum { LOOKS = 1000 };
+    static int32_t seen[ELEMENTS];
+    (void)state;
+    dynsel_backend_ops ops = *sim.backend.ops;
+    const dynsel_backend_ops *const ops_before = sim.backend.ops;
+    ops.give_up = give_up;
+    sim.backend.ops = &ops;
+    dynsel_buffer copy = new_buffer(seen);
+    set_memory(FIRST, MAPPED);
+    set_memory(THIRD, MAPPED);
+    sim.devices[THIRD].domain = sim.devices[FIRST].domain;
+    sim.devices[THIRD].pace = SIMULATED_BY_HAND;
+    sim.wait_sleeps = true;
+    dynsel_submission submissions[2];
+    const job hangs = copy_to(copy, a);
+    assert_status(DYNSEL_OK, send_job(THIRD, &hangs, &submissions[0]));
+    let_fail(IN_LAUNCH);
+    limit_ns = 1;
+    assert_status(DYNSEL_OK, dynsel_try_submit_command_group(&places[FIRST].policy, record_work,
+                                                             NULL, &submissions[1]));
+    limit_ns = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&submissions[1]));
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&places[THIRD].policy, 0));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submissions[0]));
+    assert_int_equal(0, runs);
+    see_buffer(a, 0, 1);
+    (void)!dynsel_buffer_deinit(&copy);
+    sim.backend.ops = ops_before;
+}
+#endif
+
 #define REPEAT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_repeat, tear_down_repeat)
 
 int main(void)
@@ -769,6 +826,9 @@ int main(void)
         REPEAT_TEST(failed_only_run_leaves_a_copy_of_what_it_discards),
         REPEAT_TEST(second_run_that_never_began_loses_what_the_first_discarded),
         REPEAT_TEST(input_is_kept_after_work_that_writes_it),
+#if CONFIG_DYNSEL_TIME_LIMITS
+        REPEAT_TEST(failed_only_run_waits_for_a_hanging_reader_until_it_is_given_up),
+#endif
         REPEAT_TEST(reader_of_the_same_input_does_not_wait_for_the_second_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
