@@ -52,17 +52,21 @@ static uint32_t domain_of(const dynsel_policy *policy, uint32_t index)
     return domain;
 }
 
-/* The buffer in this place of the table, if only the domain has its data, and they are not lost. */
+/* The buffer in this place of the table, if only the domain has its data. If they are lost, it does
+ * not have them any more, so that its memory is free. */
 static bool find_alone(uint32_t place, uint32_t domain, dynsel_buffer *buffer)
 {
-    const dynsel_buffer_record *const record = &dynsel_buffers[place];
+    dynsel_buffer_record *const record = &dynsel_buffers[place];
     dynsel_error lost;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     buffer->token = dynsel_word_load_relaxed(&record->token);
-    const bool found = (buffer->token & DYNSEL_PLACES) != 0 &&
-                       dynsel_is_valid(&record->validity, domain) &&
-                       !dynsel_is_valid_elsewhere(&record->validity, domain) &&
-                       !dynsel_failure_at_end(record, &lost);
+    bool found = (buffer->token & DYNSEL_PLACES) != 0 &&
+                 dynsel_is_valid(&record->validity, domain) &&
+                 !dynsel_is_valid_elsewhere(&record->validity, domain);
+    if (found && dynsel_failure_at_end(record, &lost)) {
+        dynsel_set_valid(&record->validity, domain, false);
+        found = false;
+    }
     dynsel_spinlock_release(&dynsel_memory_lock);
     return found;
 }

@@ -249,7 +249,7 @@ static void data_are_copied_behind_groups_that_never_begin(void **state)
     end();
 }
 
-/* The removal ends, also without a limit. */
+/* The removal ends, also without a limit, and frees the memory that they are in. */
 static void lost_data_are_not_copied(void **state)
 {
     (void)state;
@@ -258,7 +258,10 @@ static void lost_data_are_not_copied(void **state)
     dynsel_buffer buffer = new_buffer(data);
     const job fails = {.kind = FAIL, .value = DYNSEL_E_INVALID, .buffers = {buffer}};
     assert_status(DYNSEL_E_INVALID, run_job_with(policy, &fails));
+    assert_true(has_memory(0));
     assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, 0, UINT64_MAX));
+    assert_moved(buffer, 1, 0, 0);
+    assert_false(has_memory(0));
     assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&buffer));
     end();
 }
