@@ -20,9 +20,9 @@
  * final, and so is the end of the second run. Where no other resource of the policy may run it, the
  * failure of the first run is reported, and the buffers of a command group are as before it. Some
  * contents may be lost, unless another device has a copy: what the run overwrote in memory that a
- * device shares with the host and does not give back; and of what it discards, which nobody keeps,
- * what it overwrote there or in the host's memory, and what only the device that failed had. The
- * first run counts as a failure of its resource as always: for health, statistics and the policy's
+ * device shares with the host and does not give back; and what it had begun to overwrite of what it
+ * discards, because nobody keeps that. Those who read it fail as behind all failed work. The first
+ * run counts as a failure of its resource as always: for health, statistics and the policy's
  * reports.
  *
  * The second run starts in a call that collects work: a wait for any work, a submit that finds no

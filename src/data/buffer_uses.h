@@ -51,7 +51,7 @@ typedef struct dynsel_use {
     bool copy_out_ended; /* the last look ended a copy to the host */
     bool copied_out;     /* the data were copied to the host for this use */
 #if CONFIG_DYNSEL_REPEAT
-    bool spoilt; /* a first run overwrites the host's memory: until its contents are put back */
+    bool spoilt; /* a first run overwrites the contents, until they are put back */
 #endif
     /* The validity before the decision, to roll it back. */
     bool was_valid; /* the copy in the domain */
@@ -225,7 +225,7 @@ static inline void dynsel_uses_look_again(dynsel_uses *uses)
 #endif
 }
 
-/* Whether a first run left spoilt contents in the host's memory. */
+/* Whether a first run left spoilt contents, in the host's memory unless they are discarded. */
 static inline bool dynsel_is_spoilt(const dynsel_uses *uses, const dynsel_use *use)
 {
 #if CONFIG_DYNSEL_REPEAT

@@ -108,7 +108,7 @@ static void restore(const dynsel_uses *uses, dynsel_use *use, bool may_write, bo
         }
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
         dynsel_set_valid(&record->validity, uses->domain,
-                         copy != NULL && use->was_valid && !use->writes);
+                         copy != NULL && use->was_valid && !(use->writes && began));
     } else if (use->writes) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
     }
@@ -119,6 +119,9 @@ static void restore(const dynsel_uses *uses, dynsel_use *use, bool may_write, bo
                                 uses->domain == DYNSEL_HOST_DOMAIN
                                     ? valid
                                     : dynsel_copies_without(valid, uses->domain));
+    }
+    if (use->writes && !use->reads && !dynsel_is_valid_anywhere(&record->validity)) {
+        use->spoilt = true; /* only the device had them */
     }
     if (use->spoilt && !use->reads) {
         dynsel_inputs_abandon(use);

@@ -15,9 +15,9 @@
 void dynsel_inputs_keep(dynsel_uses *uses);
 
 /* Under the lock, after a first run that failed: the copies are as before it, but that what it
- * overwrote in memory of the host is spoilt. What was kept counts as overwritten, whatever became
- * of the device. may_write: the device may still do that, in memory of its own; began: the command
- * may have overwritten something. */
+ * overwrote in memory of the host is spoilt, and likewise what it discards and only the device had.
+ * What was kept counts as overwritten, whatever became of the device. may_write: the device may
+ * still do that, in memory of its own; began: the command may have overwritten something. */
 DYNSEL_RARE void dynsel_inputs_restore(dynsel_uses *uses, bool may_write, bool began);
 
 /* Under the lock: puts the spoilt contents of a use back, if they were kept, into the host's

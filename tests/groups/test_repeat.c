@@ -609,6 +609,26 @@ static void failed_only_run_leaves_what_it_overwrote_at_the_host(void **state)
     }
 }
 
+/* The contents that it discards were in the memory of the device only. */
+static void failed_only_run_loses_what_only_its_device_had(void **state)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        run_on(FIRST, set_all(a, 1));
+        if (i != 0) {
+            let_work_take_time();
+        }
+        fail_only_run(&(const only_run){FIRST, OWN}, DYNSEL_ACCESS_DISCARD_WRITE);
+        see_lost(a);
+        assert_int_equal(a.token, dynsel_last_error()->buffer);
+        assert_status(DYNSEL_E_DEPENDENCY,
+                      run_job(THIRD, &(const job){.kind = ADD, .buffers = {a}}));
+        run_on(SECOND, set_all(a, 7));
+        see_buffer(a, 7, 1);
+        see_buffer(b, 0, -1);
+        begin_anew(state);
+    }
+}
+
 /* The device has the memory, and does not give it back. */
 static void failed_only_run_loses_what_cannot_be_put_back(void **state)
 {
@@ -666,6 +686,28 @@ static void failed_only_run_that_never_began_loses_nothing(void **state)
         run_once(&only_runs[1 + i / 2], DYNSEL_ACCESS_DISCARD_WRITE);
         assert_int_equal(0, runs);
         see_buffer(a, 0, 1);
+        see_buffer(b, 0, -1);
+        begin_anew(state);
+    }
+}
+
+/* Nor what only the memory of the device has. */
+static void failed_only_run_that_never_began_leaves_what_only_its_device_has(void **state)
+{
+    static const failing never_began[] = {IN_LAUNCH, LATE_IN_BRING};
+    for (unsigned i = 0; i < 2; i++) {
+        run_on(FIRST, set_all(a, 1));
+        let_work_take_time();
+        let_fail(never_began[i]);
+        set_memory(FIRST, OWN);
+        mode = DYNSEL_ACCESS_DISCARD_WRITE;
+        dynsel_submission submission;
+        const dynsel_status submitted =
+            dynsel_try_submit_command_group(&places[FIRST].policy, record_work, NULL, &submission);
+        const dynsel_status status = submitted == DYNSEL_OK ? dynsel_wait(&submission) : submitted;
+        assert_true(status == DYNSEL_E_DEVICE || status == DYNSEL_E_DEPENDENCY);
+        assert_int_equal(0, runs);
+        see_buffer(a, 1, 1);
         see_buffer(b, 0, -1);
         begin_anew(state);
     }
@@ -822,7 +864,9 @@ int main(void)
         REPEAT_TEST(failed_only_run_loses_what_cannot_be_put_back),
         REPEAT_TEST(failed_only_run_leaves_what_a_lost_device_shared),
         REPEAT_TEST(failed_only_run_loses_what_it_discards_at_the_host),
+        REPEAT_TEST(failed_only_run_loses_what_only_its_device_had),
         REPEAT_TEST(failed_only_run_that_never_began_loses_nothing),
+        REPEAT_TEST(failed_only_run_that_never_began_leaves_what_only_its_device_has),
         REPEAT_TEST(failed_only_run_leaves_a_copy_of_what_it_discards),
         REPEAT_TEST(second_run_that_never_began_loses_what_the_first_discarded),
         REPEAT_TEST(input_is_kept_after_work_that_writes_it),
