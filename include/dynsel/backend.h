@@ -239,7 +239,10 @@ typedef struct dynsel_backend_ops {
     /** A policy gives the resource up, because it does not end its work. Never blocks. From now on
      * the library asks nothing of this policy's work there: neither `poll` nor `wait`, but
      * `release`, which must not block on it either; `is_lost` of the memory operations is true if
-     * that memory cannot be reached any more. NULL: with marks_completion nothing has to be done;
+     * that memory cannot be reached any more. Otherwise the library calls none of
+     * them any more for the copies and staging memory of this work, and `release` neither for what
+     * else it uses: where the work does not run any more, free that here if it is worth it.
+     * NULL: with marks_completion nothing has to be done;
      * without, the resource cannot be given up and stays suspect.
      *
      * With marks_completion the work stays where it is until the backend calls dynsel_complete()

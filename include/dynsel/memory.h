@@ -100,7 +100,8 @@ typedef struct dynsel_box {
     size_t slice_pitch; /**< bytes from one slice to the next */
 } dynsel_box;
 
-/** One command with all resolved parameters. Valid until the work is complete. */
+/** One command with all resolved parameters. Valid until the work is complete; after its resource
+ * was given up, what `memory` of the arguments points to may be that of other copies. */
 typedef struct dynsel_command {
     uint8_t kind; /**< a dynsel_command_kind */
     /** The end may be told later than it is, together with that of later commands: the program has
@@ -156,7 +157,8 @@ typedef struct dynsel_memory_ops {
      * failure ends the work: DYNSEL_E_FULL if releasing copies would not help. */
     dynsel_status (*allocate)(dynsel_backend *backend, void *own, dynsel_memory *memory);
 
-    /** Frees a copy, through the resource that it was allocated with. No work uses it any more. The
+    /** Frees a copy, through the resource that it was allocated with. No work uses it any more, so
+     * it is not called for memory of work that was given up, unless `is_lost`. The
      * library has called `fetch` before, if shared memory contains results that the program wants.
      * May block. */
     void (*release)(dynsel_backend *backend, void *own, dynsel_memory *memory);

@@ -36,9 +36,11 @@
  * up: all started work that the policy has there ends with DYNSEL_E_GIVEN_UP, and its dependents
  * with DYNSEL_E_DEPENDENCY. The resource may still use the memory of this work: arguments, the
  * host's memory of its buffers and ranges, SVM. The library never uses its own part of that again:
- * memory of the device, staging memory, and the slot of work that a worker or a custom backend
- * still runs, until that ends. The program has to leave its own alone, until the program ends, or a
- * worker has returned; dynsel_buffer_deinit() tells for which buffers (DYNSEL_E_DEPENDENCY).
+ * the copies on the device, with what only they had (DYNSEL_E_DEVICE, as on a lost device), staging
+ * memory, and the slot of work that a worker or a custom backend still runs, until that ends. It
+ * does not free these copies and staging memory. The program has to leave its own alone, until the
+ * program ends, or a worker has returned; dynsel_buffer_deinit() tells for which buffers
+ * (DYNSEL_E_DEPENDENCY).
  * A policy that has such a slot cannot be ended (DYNSEL_E_BUSY). An OpenCL device is lost, with
  * those that share its context: work of other policies there ends with DYNSEL_E_GIVEN_UP, too.
  *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/buffer_uses.h"
 
+#include "data/domains.h"
+#include "data/home.h"
 #include "port/assert.h"
 #include "submission/pending.h"
 
@@ -202,23 +204,68 @@ uint32_t dynsel_buffer_user(dynsel_buffer_record *record, bool *has_ended)
 
 #if CONFIG_DYNSEL_TIME_LIMITS
 
-/* Whether the device of the work may use the host's memory of the buffer itself: it shares that
- * memory, or copies it in. */
-static bool may_use_host_memory(const dynsel_uses *uses, const dynsel_use *use)
+/* Whether the copy in the domain is memory of the program, which the library goes on using. */
+static bool is_of_program(const dynsel_buffer_record *record, uint32_t domain)
+{
+    return record->copies[domain - 1].memory.shared || dynsel_is_home(record, domain);
+}
+
+/* Whether the device of the work may use the program's memory of the buffer itself: it works there,
+ * or copies it in. */
+static bool may_use_programs_memory(const dynsel_uses *uses, const dynsel_use *use)
 {
     return uses->domain == DYNSEL_HOST_DOMAIN ||
            (use->copied_in && dynsel_use_passed_from(use) == DYNSEL_HOST_DOMAIN) ||
-           dynsel_copy_at(use->record, uses->domain)->memory.shared;
+           is_of_program(use->record, uses->domain);
 }
 
 void dynsel_uses_give_up(const dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         const dynsel_use *const use = &uses->each[i];
-        if (dynsel_buffer_is(use->record, use->token) && may_use_host_memory(uses, use)) {
+        if (dynsel_buffer_is(use->record, use->token) && may_use_programs_memory(uses, use)) {
             use->record->given_up = true;
         }
     }
+}
+
+/* The copy in another domain from which the work got its data is only read: they stay valid. */
+static void give_up_copies(const dynsel_use *use, uint32_t domain)
+{
+    dynsel_buffer_record *const record = use->record;
+    const uint32_t source = dynsel_use_passed_from(use);
+    for (uint32_t i = 1; i <= dynsel_domain_count; i++) {
+        dynsel_copy_record *const copy = dynsel_copy_at(record, i);
+        if ((i != domain && i != source) || copy->memory.native == NULL) {
+            continue;
+        }
+        copy->given_up = true;
+        if (i == domain && !is_of_program(record, domain)) {
+            copy->lost = true;
+            dynsel_set_valid(&record->validity, domain, false);
+        }
+    }
+}
+
+static bool is_device_lost(const dynsel_uses *uses)
+{
+    dynsel_backend *const backend = dynsel_domains[uses->domain - 1].backend;
+    return backend->ops->memory->is_lost != NULL &&
+           backend->ops->memory->is_lost(backend, uses->own);
+}
+
+bool dynsel_uses_give_up_copies(const dynsel_uses *uses)
+{
+    if (uses->domain == DYNSEL_HOST_DOMAIN || is_device_lost(uses)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_use *const use = &uses->each[i];
+        if (dynsel_buffer_is(use->record, use->token)) {
+            give_up_copies(use, uses->domain);
+        }
+    }
+    return true;
 }
 
 static bool uses_buffer(const dynsel_uses *uses, const dynsel_buffer_record *record, uint32_t token)

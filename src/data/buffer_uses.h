@@ -263,8 +263,12 @@ uint32_t dynsel_buffer_user(dynsel_buffer_record *record, bool *has_ended);
 
 #if CONFIG_DYNSEL_TIME_LIMITS
 /* Under the lock: the work was given up. A resource that is polled, and never asked again, may use
- * the host's memory of the work's buffers for ever. */
+ * the program's memory of the work's buffers for ever. */
 void dynsel_uses_give_up(const dynsel_uses *uses);
+
+/* Under the lock, likewise: the resource may use its copies of these buffers for ever. What nobody
+ * else has in them is lost. False: it has none, or its device is lost, with its memory. */
+bool dynsel_uses_give_up_copies(const dynsel_uses *uses);
 
 /* Under the lock: whether a resource that was given up may use the host's memory of the buffer with
  * this token. */

@@ -30,6 +30,7 @@ typedef struct dynsel_copy_record {
     uint32_t used;        /* the domain's count of uses at the last use */
     uint32_t missed;      /* token + 1 of the last work that failed to copy the data in */
     bool lost;            /* its device failed: the memory is freed before the next use */
+    bool given_up;        /* work that was given up may use the memory for ever: it is not freed */
     bool raw;             /* the memory is new, and was not made usable yet */
     dynsel_memory memory; /* memory.native NULL: there is none */
     void *own;            /* the resource of the domain with which it was allocated */

@@ -127,7 +127,7 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
         copy->since = 0;
     }
     const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
-    dynsel_set_valid(&record->validity, domain, valid && there);
+    dynsel_set_valid(&record->validity, domain, valid && there && !copy->lost);
     if (use->writes) {
         dynsel_add_valid_copies(&record->validity, dynsel_coherence_valid_before(use));
     }

@@ -12,7 +12,7 @@
 void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
 {
     dynsel_copy_record *const copy = &record->copies[domain - 1];
-    given->backend = dynsel_domains[domain - 1].backend;
+    given->backend = copy->given_up ? NULL : dynsel_domains[domain - 1].backend;
     given->own = copy->own;
     given->memory = copy->memory;
     *copy = (dynsel_copy_record){.since = 0};
@@ -25,7 +25,9 @@ void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_give
 
 void dynsel_copy_release(dynsel_given_copy *given)
 {
-    given->backend->ops->memory->release(given->backend, given->own, &given->memory);
+    if (given->backend != NULL) {
+        given->backend->ops->memory->release(given->backend, given->own, &given->memory);
+    }
 }
 
 /* Whether the copy becomes valid again if the start of this work is rolled back. */

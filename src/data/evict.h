@@ -8,7 +8,7 @@
 
 /* A copy that was removed from the table. */
 typedef struct dynsel_given_copy {
-    dynsel_backend *backend;
+    dynsel_backend *backend; /* NULL: its memory is not freed */
     void *own;
     dynsel_memory memory;
 } dynsel_given_copy;

@@ -108,7 +108,7 @@ static void restore(const dynsel_uses *uses, dynsel_use *use, bool may_write, bo
         }
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
         dynsel_set_valid(&record->validity, uses->domain,
-                         copy != NULL && use->was_valid && !(use->writes && began));
+                         copy != NULL && !copy->lost && use->was_valid && !(use->writes && began));
     } else if (use->writes) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
     }

@@ -302,6 +302,15 @@ void dynsel_staging_give_back(const dynsel_uses *uses)
     }
 }
 
+void dynsel_staging_give_up(const dynsel_uses *uses)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        if (staging[i].user == uses->token) {
+            staging[i].memory = (dynsel_memory){.native = NULL};
+        }
+    }
+}
+
 dynsel_memory *dynsel_staging_memory(const dynsel_staged *staged)
 {
     return &staging[staged->place].memory;

@@ -36,6 +36,9 @@ uint32_t dynsel_staging_user(uint32_t place);
 /* The start did not take place: the memory is free again. */
 void dynsel_staging_give_back(const dynsel_uses *uses);
 
+/* The work was given up, and its device may use the memory for ever: forgets it. */
+void dynsel_staging_give_up(const dynsel_uses *uses);
+
 /* Without the lock, for the thread that starts the work: the memory that was taken; native NULL: to
  * be allocated. */
 dynsel_memory *dynsel_staging_memory(const dynsel_staged *staged);

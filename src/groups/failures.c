@@ -5,8 +5,10 @@
 #include "data/buffers.h"
 #include "data/coherence_commit.h"
 #include "data/readback_time.h"
+#include "data/staging.h"
 #include "groups/follow.h"
 #include "groups/watch.h"
+#include "submission/abandon.h"
 #include "submission/pending.h"
 
 static dynsel_word untold; /* the count of failed host commands whose end is not reported yet */
@@ -248,13 +250,20 @@ bool dynsel_failure_has_begun(const dynsel_handler *group, dynsel_status status)
     return group->ran || status != DYNSEL_E_DEPENDENCY || is_written_back(group) || is_early(group);
 }
 
-/* Work that a backend still runs keeps its slot, which tells that. */
+/* Work that a backend still runs keeps its slot, which tells for how long it may use the program's
+ * memory. */
 void dynsel_failure_note_given_up(const dynsel_handler *group, dynsel_status status)
 {
 #if CONFIG_DYNSEL_TIME_LIMITS
-    if (status == DYNSEL_E_GIVEN_UP &&
-        !dynsel_slot_of(group)->work.where->backend->ops->marks_completion) {
+    const dynsel_slot *const slot = dynsel_slot_of(group);
+    if (!dynsel_slot_may_go_on(slot, status)) {
+        return;
+    }
+    if (!slot->work.where->backend->ops->marks_completion) {
         dynsel_uses_give_up(group->uses);
+    }
+    if (dynsel_uses_give_up_copies(group->uses)) {
+        dynsel_staging_give_up(group->uses);
     }
 #else
     (void)group;

@@ -54,7 +54,8 @@ DYNSEL_RARE void dynsel_failure_enter(dynsel_handler *group, const dynsel_kept_e
 DYNSEL_RARE void dynsel_failure_end(dynsel_handler *group, dynsel_kept_error *error);
 
 /* Under the lock: a run of the group failed with this status. If its resource was given up, and may
- * use the host's memory of its buffers, the ends of these buffers tell it. */
+ * use the program's memory of its buffers, the ends of these buffers tell it; memory of the library
+ * that it may use is not used again. */
 void dynsel_failure_note_given_up(const dynsel_handler *group, dynsel_status status);
 
 /* Under the lock: whether the command of failed work may have begun. */

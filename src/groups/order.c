@@ -415,9 +415,7 @@ bool dynsel_order_holds(const dynsel_slot *slot)
 static bool may_go_on(const dynsel_slot *slot)
 {
 #if CONFIG_DYNSEL_TIME_LIMITS
-    return slot->work.error.status == DYNSEL_E_GIVEN_UP &&
-           (!slot->work.where->backend->ops->marks_completion ||
-            dynsel_slot_was_abandoned(slot->work.token));
+    return dynsel_slot_may_go_on(slot, slot->work.error.status);
 #else
     (void)slot;
     return false;

@@ -89,3 +89,9 @@ bool dynsel_slot_was_abandoned(uint32_t token)
     return dynsel_slot_generation(word) == dynsel_slot_generation(token) &&
            (word & DYNSEL_SLOT_ABANDONED) == DYNSEL_SLOT_ABANDONED;
 }
+
+bool dynsel_slot_may_go_on(const dynsel_slot *slot, dynsel_status status)
+{
+    return status == DYNSEL_E_GIVEN_UP && (!slot->work.where->backend->ops->marks_completion ||
+                                           dynsel_slot_was_abandoned(slot->work.token));
+}

@@ -22,4 +22,8 @@ void dynsel_slots_sweep_abandoned(void);
 /* Whether the work of a token was abandoned, and its backend has not told its end yet. */
 bool dynsel_slot_was_abandoned(uint32_t token);
 
+/* Whether a resource that was given up may still run the work of this slot, whose run ended with
+ * `status`. */
+bool dynsel_slot_may_go_on(const dynsel_slot *slot, dynsel_status status);
+
 #endif

@@ -116,6 +116,29 @@ static void kept_staging_memory_is_used_beside_new(void **state)
     assert_int_equal(0, sim.counts.released);
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* The device may use it for ever. */
+static void staging_memory_of_work_that_was_given_up_is_not_used_again(void **state)
+{
+    enum { ALL = CONFIG_DYNSEL_STAGING_COUNT };
+    dynsel_submission submission;
+    (void)state;
+    NEEDS(ALL <= CONFIG_DYNSEL_MAX_STAGED && ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS);
+    sim.devices[OTHER].domain = sim.devices[DEVICE].domain;
+    sim.devices[DEVICE].pace = SIMULATED_BY_HAND;
+    sim.wait_sleeps = true;
+    send(DEVICE, (work){2, SMALL, elements[0]}, &submission);
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&places[DEVICE].policy, 0));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submission));
+    run(OTHER, (work){2, SMALL, elements[1]});
+    assert_int_equal(4, sim.counts.allocated);
+    assert_int_equal(2, simulated_kept(&sim));
+    run(OTHER, (work){ALL, SMALL, elements[1]}); /* their places are free */
+    assert_int_equal(2 + ALL, sim.counts.allocated);
+    check_all(elements[1], 2 * SMALL, 2);
+}
+#endif
+
 typedef struct fill_work {
     int *data;
 } fill_work;
@@ -375,6 +398,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(staging_memory_is_reused_down_to_quarter_of_its_size),
         TEST(kept_staging_memory_is_used_beside_new),
+#if CONFIG_DYNSEL_TIME_LIMITS
+        TEST(staging_memory_of_work_that_was_given_up_is_not_used_again),
+#endif
         TEST(new_staging_memory_is_prepared_once),
         TEST(staging_memory_of_failed_start_is_prepared_later),
         TEST(smallest_sufficient_staging_memory_is_taken),

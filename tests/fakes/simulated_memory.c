@@ -29,6 +29,13 @@ static simulated_operation *operation_of(simulated_backend *sim, const dynsel_wo
     return op;
 }
 
+static simulated_operation *asked_for(simulated_backend *sim, const dynsel_work *work)
+{
+    simulated_operation *op = operation_of(sim, work);
+    simulated_expect(sim, !op->given_up, "work that was given up is asked for");
+    return op;
+}
+
 /* The other devices go on as well, though nobody may be looking at their work. */
 static void go_on(simulated_backend *sim, const simulated_device *polled)
 {
@@ -54,7 +61,7 @@ static bool hurry(simulated_backend *sim, const simulated_operation *op)
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     simulated_backend *sim = simulated_locked(backend);
-    simulated_operation *op = operation_of(sim, work);
+    simulated_operation *op = asked_for(sim, work);
     sim->counts.polls++;
     const bool by_hand = op->device->pace == SIMULATED_BY_HAND && !sim->wait_sleeps;
     if (op->state == SIMULATED_PENDING && by_hand && op->looks++ >= SIMULATED_MANY_LOOKS) {
@@ -95,7 +102,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
 {
     simulated_backend *sim = simulated_locked(backend);
-    simulated_operation *op = operation_of(sim, work);
+    simulated_operation *op = asked_for(sim, work);
     sim->counts.waits++;
     while (op->state == SIMULATED_PENDING) {
         const bool sleeps = sim->wait_sleeps && op->device->pace == SIMULATED_BY_HAND;
@@ -129,6 +136,24 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     simulated_free_if_over(op);
     simulated_unlock(sim);
 }
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* What it has not done it may do at any time. The library itself asks for fetches. */
+static void give_up(dynsel_backend *backend, void *own)
+{
+    simulated_backend *sim = simulated_locked(backend);
+    for (size_t i = 0; i < SIMULATED_OPERATIONS; i++) {
+        simulated_operation *op = &sim->operations[i];
+        if (op->state == SIMULATED_PENDING && op->device == own && op->kind != SIMULATED_FETCH) {
+            simulated_give_up(op);
+        }
+    }
+    simulated_unlock(sim);
+}
+#define SIMULATED_GIVES_UP .give_up = give_up,
+#else
+#define SIMULATED_GIVES_UP
+#endif
 
 /* Its memory */
 
@@ -236,6 +261,7 @@ static simulated_copy *copy_of(simulated_backend *sim, const simulated_device *d
         return NULL;
     }
     simulated_expect(sim, copy->domain == device->domain, "memory of another domain");
+    simulated_expect(sim, !copy->given_up || copy->shared, "memory of work that was given up");
     simulated_expect(sim,
                      copy->host == NULL
                          ? memory->bytes <= copy->bytes
@@ -254,6 +280,7 @@ static void release_memory(dynsel_backend *backend, void *own, dynsel_memory *me
     simulated_copy *copy = copy_of(sim, own, memory);
     if (copy != NULL) {
         simulated_expect(sim, copy->pending == 0, "memory is released that is in use");
+        simulated_expect(sim, !copy->given_up, "memory is released that a device may use");
         simulated_expect(sim, copy->device == own, "memory is released through another resource");
         simulated_poison(sim, copy->data, copy->bytes, OF_RELEASED);
         sim->used[copy->domain] -= copy->bytes;
@@ -480,8 +507,8 @@ static const dynsel_memory_ops memory_ops = {MEMORY_OPS};
         .name = "simulated",                                                                       \
         .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,             \
         .outlives_submit = true, .poll_synchronizes = (synchronizes), .attach = attach,            \
-        .detach = detach, .start = start, .poll = poll, .wait = wait, .release = release,          \
-        .memory = &(memory_operations)                                                             \
+        .detach = detach, SIMULATED_GIVES_UP.start = start, .poll = poll, .wait = wait,            \
+        .release = release, .memory = &(memory_operations)                                         \
     }
 
 static const dynsel_backend_ops synchronizing_ops = SIMULATED_OPS(true, memory_ops);
@@ -574,12 +601,21 @@ unsigned simulated_pending(simulated_backend *backend)
     return pending;
 }
 
+unsigned simulated_kept(const simulated_backend *sim)
+{
+    unsigned kept = 0;
+    for (size_t i = 0; i < SIMULATED_COPIES; i++) {
+        kept += sim->copies[i].domain != 0 && sim->copies[i].given_up ? 1 : 0;
+    }
+    return kept;
+}
+
 void simulated_assert_clean(simulated_backend *sim, bool empty)
 {
     assert_int_equal(atomic_load(&sim->mistakes), 0);
     if (empty) {
         assert_int_equal(simulated_pending(sim), 0);
-        assert_int_equal(sim->counts.allocated, sim->counts.released);
+        assert_int_equal(sim->counts.allocated, sim->counts.released + simulated_kept(sim));
         for (size_t i = 0; i < SIMULATED_OPERATIONS; i++) {
             assert_int_equal(sim->operations[i].state, SIMULATED_FREE);
         }

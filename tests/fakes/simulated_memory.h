@@ -75,6 +75,7 @@ typedef struct simulated_copy {
     unsigned moving;  /* of these, those that move it */
     unsigned passing; /* of these, those that pass it on */
     bool was_mapped;
+    bool given_up; /* work that was given up may use it for ever */
 } simulated_copy;
 
 typedef struct simulated_device {
@@ -101,6 +102,7 @@ typedef struct simulated_operation {
     simulated_kind kind;
     simulated_device *device;
     bool owned;        /* the library holds its event */
+    bool given_up;     /* the library must not ask for it; a command works on anything later */
     bool fails;        /* as the test ordered */
     bool delivered;    /* of a fetch: the host's memory has the data */
     bool moved;        /* of a transfer to the device: its memory has the data */
@@ -193,7 +195,10 @@ extern dynsel_status (*simulated_refuse)(const dynsel_command *command);
 /* How many operations did not take place yet. */
 unsigned simulated_pending(simulated_backend *backend);
 
-/* No mistakes were seen; and with `empty` no copy and no event is left. */
+/* How many copies nobody may use or release, because work that was given up may use them. */
+unsigned simulated_kept(const simulated_backend *backend);
+
+/* No mistakes were seen; and with `empty` no copy but those and no event is left. */
 void simulated_assert_clean(simulated_backend *backend, bool empty);
 
 #endif

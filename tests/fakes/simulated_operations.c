@@ -198,8 +198,22 @@ static dynsel_status take_kernel(const simulated_operation *op)
     return op->command->kernel->function(&launch);
 }
 
+/* The command is not there any more. */
+static dynsel_status take_given_up(simulated_backend *sim, const simulated_operation *op)
+{
+    for (size_t i = 0; i < sizeof op->copies / sizeof op->copies[0]; i++) {
+        if (op->copies[i] != NULL) {
+            simulated_poison(sim, op->copies[i]->data, op->copies[i]->bytes, OF_TAKEN);
+        }
+    }
+    return DYNSEL_OK;
+}
+
 static dynsel_status take_launch(simulated_backend *sim, const simulated_operation *op)
 {
+    if (op->given_up) {
+        return take_given_up(sim, op);
+    }
     for (size_t i = 0; i < sizeof op->copies / sizeof op->copies[0]; i++) {
         const simulated_copy *copy = op->copies[i];
         simulated_expect(
@@ -207,6 +221,19 @@ static dynsel_status take_launch(simulated_backend *sim, const simulated_operati
             "work on memory that the host has");
     }
     return op->command->kind == DYNSEL_COMMAND_KERNEL ? take_kernel(op) : take_boxes(op);
+}
+
+void simulated_give_up(simulated_operation *op)
+{
+    op->given_up = true;
+    for (size_t i = 0; i < sizeof op->copies / sizeof op->copies[0]; i++) {
+        if (op->copies[i] != NULL) {
+            op->copies[i]->given_up = true;
+        }
+    }
+    if (op->copy != NULL) {
+        op->copy->given_up = true;
+    }
 }
 
 static void count_pending(simulated_operation *op, int change)

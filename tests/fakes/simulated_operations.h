@@ -28,6 +28,9 @@ dynsel_status simulated_ended(dynsel_status status);
 bool simulated_falls_on(simulated_backend *sim, simulated_kind kind);
 void simulated_free_if_over(simulated_operation *op);
 
+/* It does not take place while the library looks, and its memory stays with it. */
+void simulated_give_up(simulated_operation *op);
+
 /* What was fetched is in the host's memory now. */
 void simulated_deliver(simulated_backend *sim, simulated_operation *op);
 
