@@ -47,6 +47,11 @@ enum {
  * the time, and taken if it is not worse by that: a choice among several takes longer. */
 enum { MOSTLY = 15, OF_MOSTLY = 16, NEARLY_SHARE = 32 };
 
+/* What a resource needs for the work of a window, where that is no time in units: some runs are not
+ * known, or all are, and some longer than windows can measure. */
+#define NOT_KNOWN UINT32_MAX
+#define TOO_LONG  (UINT32_MAX - 1)
+
 /* Of the clock in units of 16 ns, which wraps after 68 s. */
 static uint32_t units(uint64_t ns)
 {
@@ -70,6 +75,15 @@ static void add(dynsel_word *word, uint32_t more)
 {
     const uint32_t before = dynsel_word_load_relaxed(word);
     dynsel_word_store_relaxed(word, more < UINT32_MAX - before ? before + more : UINT32_MAX);
+}
+
+static void add_needs(dynsel_word *needs, uint32_t more)
+{
+    const uint32_t before = dynsel_word_load_relaxed(needs);
+    const uint32_t larger = before > more ? before : more;
+    const uint32_t sum = dynsel_finish_sum(before, more);
+    const uint32_t time = sum < TOO_LONG ? sum : TOO_LONG;
+    dynsel_word_store_relaxed(needs, larger < TOO_LONG ? time : larger);
 }
 
 /* Of a point; of the amount 0 as of 1. */
@@ -208,7 +222,7 @@ static void note_who_may_be_left_out(dynsel_earliest_finish_policy *policy, uint
         others += dynsel_finish_is_in(beside, i) ? 1 : 0;
     }
     const bool may_be =
-        others > 1 && needs != 0 && needs != UINT32_MAX && needs / others < took / GAIN_SHARE;
+        others > 1 && needs != 0 && needs < TOO_LONG && needs / others < took / GAIN_SHARE;
     dynsel_word_store_relaxed(&way->could, may_be ? MOST_RATE : 0);
 }
 
@@ -221,10 +235,10 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
         dynsel_finish_way *const way = &policy->ways[i];
         const uint64_t needs = dynsel_word_load_relaxed(&way->needs);
         const uint64_t rate = work * RATE_ONE / (needs != 0 ? needs : 1);
-        dynsel_word_store_relaxed(&way->could, needs != 0 && needs != UINT32_MAX
+        dynsel_word_store_relaxed(&way->could, needs != 0 && needs < TOO_LONG
                                                    ? (uint32_t)dynsel_finish_lower(rate, MOST_RATE)
                                                    : 0);
-        all_known = all_known && needs != UINT32_MAX;
+        all_known = all_known && needs != NOT_KNOWN;
         if ((uint64_t)dynsel_word_load_relaxed(&way->given) * OF_MOSTLY >= work * MOSTLY) {
             mostly = i;
         }
@@ -528,13 +542,14 @@ DYNSEL_RARE void dynsel_finish_forget_ways(dynsel_earliest_finish_policy *policy
 }
 #endif
 
-/* What a task takes of a resource, as far as is known, and can be measured. */
+/* What a task takes of a resource, as far as is known. */
 static inline uint32_t turn_units(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_sight_is_candidate(s, index) && s->known_ns[index] != 0 &&
-                   !is_long(s->known_ns[index])
-               ? short_units(dynsel_sight_turn_ns(s, index, s->known_ns[index]))
-               : UINT32_MAX;
+    const uint64_t known_ns = dynsel_sight_is_candidate(s, index) ? s->known_ns[index] : 0;
+    if (known_ns == 0) {
+        return NOT_KNOWN;
+    }
+    return is_long(known_ns) ? TOO_LONG : short_units(dynsel_sight_turn_ns(s, index, known_ns));
 }
 
 /* A device on all processors gets the task: it takes the others so much. */
@@ -542,13 +557,13 @@ DYNSEL_RARE static void add_needs_of_others(const dynsel_finish_sight *s)
 {
     dynsel_earliest_finish_policy *const policy = s->policy;
     const dynsel_finish_set others = s->all & dynsel_finish_beside(policy);
-    uint32_t least = UINT32_MAX;
+    uint32_t least = NOT_KNOWN;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t needs = dynsel_finish_is_in(others, i) ? turn_units(s, i) : UINT32_MAX;
+        const uint32_t needs = dynsel_finish_is_in(others, i) ? turn_units(s, i) : NOT_KNOWN;
         least = needs < least ? needs : least;
     }
     if (others != 0) { /* else it runs there anyway */
-        add(&policy->ways[WITHOUT_PROCESSORS].needs, least);
+        add_needs(&policy->ways[WITHOUT_PROCESSORS].needs, least);
     }
 }
 
@@ -590,7 +605,7 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
         return; /* chosen before the window with all resources began */
     }
     for (uint32_t i = 0; i < s->count; i++) {
-        add(&policy->ways[i + 1].needs, turn_units(s, i));
+        add_needs(&policy->ways[i + 1].needs, turn_units(s, i));
     }
     if (is_on_all) {
         add_needs_of_others(s);

@@ -291,6 +291,40 @@ static void long_runs_are_shared(void **state)
     }
 }
 
+/* Whether the policy looks at one resource only for each of the next choices. */
+static bool is_settled(void)
+{
+    bool settled = true;
+    for (unsigned i = 0; i < 64; i++) {
+        settled = settled && finisher.policy.ops->is_settled(&finisher.policy);
+        (void)next_reason();
+    }
+    return settled;
+}
+
+/* A thread that needs seconds gets no more work. Its runs are known all the same. */
+static void resource_with_long_runs_is_known(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    devices[OTHER] = devices[THREAD];
+    resources[OTHER] = dynsel_simulated_resource(&devices[OTHER]);
+    takes_us[OTHER] = 2000000;
+    hidden_us[OTHER] = 0;
+    begin(DEVICES);
+    unsigned passes = 0;
+    while (passes < 50 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
+        (void)pass(1);
+        passes++;
+    }
+    print_message("one has all work after %u passes, %u pieces were long\n", passes,
+                  (unsigned)devices[OTHER].pieces);
+    assert_int_not_equal(0, devices[OTHER].pieces);
+    assert_in_range(passes, 1, 10);
+    assert_true(is_settled());
+    assert_int_equal(0, finisher.ways[OTHER + 1].rate.value); /* it was not tried with all work */
+}
+
 /* A kernel may have been compiled in it. */
 static void one_slow_pass_says_nothing(void **state)
 {
@@ -551,6 +585,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_runs_are_shared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resource_with_long_runs_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
                                         tear_down),
