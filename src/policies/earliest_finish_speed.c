@@ -163,7 +163,8 @@ void dynsel_finish_count_processors(dynsel_earliest_finish_policy *policy, uint3
     const uint32_t of_host = most > 1 ? most : threads + 1;
     for (uint32_t i = 0; i < count; i++) {
         if (dynsel_word_load_relaxed(&policy->states[i].is.processors) >= of_host &&
-            dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_PROCESSORS)) {
+            dynsel_finish_is_at(&policy->states[i], DYNSEL_FINISH_PROCESSORS) &&
+            !dynsel_health_is_removed(&policy->policy.queues[i])) {
             on_all |= (dynsel_finish_set)1 << i;
         }
     }

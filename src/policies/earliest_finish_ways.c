@@ -219,7 +219,8 @@ static void note_who_may_be_left_out(dynsel_earliest_finish_policy *policy, uint
     const dynsel_finish_set beside = dynsel_finish_beside(policy);
     uint32_t others = 0;
     for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
-        others += dynsel_finish_is_in(beside, i) ? 1 : 0;
+        const bool is_there = dynsel_health_in_service(&policy->policy.queues[i]);
+        others += is_there && dynsel_finish_is_in(beside, i) ? 1 : 0;
     }
     const bool may_be =
         others > 1 && needs != 0 && needs < TOO_LONG && needs / others < took / GAIN_SHARE;
@@ -238,7 +239,8 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
         dynsel_word_store_relaxed(&way->could, needs != 0 && needs < TOO_LONG
                                                    ? (uint32_t)dynsel_finish_lower(rate, MOST_RATE)
                                                    : 0);
-        all_known = all_known && needs != NOT_KNOWN;
+        all_known = all_known &&
+                    (needs != NOT_KNOWN || dynsel_health_is_removed(&policy->policy.queues[i - 1]));
         if ((uint64_t)dynsel_word_load_relaxed(&way->given) * OF_MOSTLY >= work * MOSTLY) {
             mostly = i;
         }

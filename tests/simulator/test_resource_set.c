@@ -241,6 +241,7 @@ static void returning_resources_use_processors_as_before(void **state)
             assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, i, 0));
         }
         assert_int_equal(2, finisher->processors.value);
+        assert_int_equal(0, finisher->on_all[0].value);
         assert_int_equal(0, finisher->feeds_devices.value);
         add(PROCESSORS);
         assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, THREAD, 0));

@@ -56,7 +56,8 @@ static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event 
 static void begin(size_t count)
 {
     (void)memset(&finisher.policy, 0, sizeof finisher.policy);
-    const dynsel_options all = {.resources = resources, .count = count};
+    const dynsel_options all = {
+        .resources = resources, .count = count, .may_change = CONFIG_DYNSEL_RESOURCE_SETS != 0};
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
 }
 
@@ -553,6 +554,35 @@ static void left_out_device_replaces_a_thread(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_drain(&finisher.policy, THREAD));
     assert_true(pieces_of(PROCESSORS, 4, KINDS) > 0);
 }
+
+/* Of two threads one has left: the other alone is a way of its own. */
+static void device_is_not_left_out_beside_one_thread(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    assert_status(DYNSEL_OK, dynsel_resource_drain(&finisher.policy, OTHER));
+    (void)pieces_of(PROCESSORS, 60, KINDS);
+    assert_int_equal(0, finisher.ways[WITHOUT_PROCESSORS].rate.value);
+}
+#endif
+
+#if CONFIG_DYNSEL_RESOURCE_SETS
+/* It is no stranger to kinds that it never ran, and nothing is left out for it. */
+static void removed_resource_does_not_count(void **state)
+{
+    (void)state;
+    begin_with_two_threads();
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&finisher.policy, OTHER, 0));
+    unsigned passes = 0;
+    while (passes < 50 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
+        (void)pass(1);
+        passes++;
+    }
+    print_message("the thread has all work after %u passes\n", passes);
+    assert_in_range(passes, 1, 10);
+    assert_int_equal(0, finisher.ways[WITHOUT_PROCESSORS].rate.value);
+    assert_true(is_settled());
+}
 #endif
 
 /* Nothing runs beside anything else: which resource is the best does not depend on how work is
@@ -573,37 +603,40 @@ static void one_piece_at_a_time_is_chosen_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(long_runs_are_shared, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resource_with_long_runs_is_known, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(device_that_slows_others_is_left_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(left_out_device_gets_work_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(needed_device_is_not_left_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(left_out_device_is_still_used, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kind_known_there_only_is_not_new, set_up, tear_down),
+    const struct CMUnitTest tests[] =
+    { cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(long_runs_are_shared, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_with_long_runs_is_known, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(device_that_slows_others_is_left_out, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(left_out_device_gets_work_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(needed_device_is_not_left_out, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(left_out_device_is_still_used, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(kind_known_there_only_is_not_new, set_up, tear_down),
 #if CONFIG_DYNSEL_RESOURCE_STATES
-        cmocka_unit_test_setup_teardown(left_out_device_replaces_a_thread, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(left_out_device_replaces_a_thread, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(device_is_not_left_out_beside_one_thread, set_up, tear_down),
 #endif
-        cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
+#if CONFIG_DYNSEL_RESOURCE_SETS
+      cmocka_unit_test_setup_teardown(removed_resource_does_not_count, set_up, tear_down),
+#endif
+      cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
