@@ -167,7 +167,7 @@ typedef struct result {
     uint64_t later_ns; /* of those after it has learned */
 } result;
 
-static result play(dynsel_policy *policy)
+static inline result play(dynsel_policy *policy)
 {
     result taken = {.first_ns = 0};
     for (uint32_t i = 0; i < PASSES; i++) {
@@ -188,7 +188,7 @@ typedef struct shares {
     double later;
 } shares;
 
-static shares compare(const char *name)
+static inline shares compare(const char *name)
 {
     static dynsel_fixed_resource_policy fixed;
     static dynsel_earliest_finish_policy finisher;
