@@ -40,10 +40,14 @@ static inline void dynsel_number_store_release(uint32_t *number, uint32_t value)
 static inline uint32_t dynsel_word_subtract(dynsel_word *word, uint32_t less)
 {
     uint32_t before = dynsel_word_load_relaxed(word);
-    uint32_t left = 0;
-    do {
-        left = before > less ? before - less : 0;
-    } while (!dynsel_word_swap(word, &before, left));
+    uint32_t left = before >= less ? before - less : 0;
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    while (!dynsel_word_swap(word, &before, left)) {
+        left = before >= less ? before - less : 0;
+    }
+#else
+    dynsel_word_store_relaxed(word, left);
+#endif
     return left;
 }
 
