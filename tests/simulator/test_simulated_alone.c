@@ -56,8 +56,10 @@ static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event 
 static void begin(size_t count)
 {
     (void)memset(&finisher.policy, 0, sizeof finisher.policy);
-    const dynsel_options all = {
-        .resources = resources, .count = count, .may_change = CONFIG_DYNSEL_RESOURCE_SETS != 0};
+    dynsel_options all = {.resources = resources, .count = count};
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    all.may_change = true;
+#endif
     assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
 }
 
