@@ -211,16 +211,16 @@ static void go(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t fro
 }
 
 /* A window with all resources is over: those on all processors may be left out if their work takes
- * the others little time, as far as is known. */
-static void note_who_may_be_left_out(dynsel_earliest_finish_policy *policy, uint32_t took)
+ * the others that are in service little time, as far as is known. */
+static void note_who_may_be_left_out(const dynsel_finish_sight *s, uint32_t took)
 {
+    dynsel_earliest_finish_policy *const policy = s->policy;
     dynsel_finish_way *const way = &policy->ways[WITHOUT_PROCESSORS];
     const uint32_t needs = dynsel_word_load_relaxed(&way->needs);
-    const dynsel_finish_set beside = dynsel_finish_beside(policy);
+    const dynsel_finish_set beside = s->all & dynsel_finish_beside(policy);
     uint32_t others = 0;
-    for (uint32_t i = 0; i < dynsel_policy_count(&policy->policy); i++) {
-        const bool is_there = dynsel_health_in_service(&policy->policy.queues[i]);
-        others += is_there && dynsel_finish_is_in(beside, i) ? 1 : 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        others += dynsel_finish_is_in(beside, i) ? 1 : 0;
     }
     const bool may_be =
         others > 1 && needs != 0 && needs < TOO_LONG && needs / others < took / GAIN_SHARE;
@@ -385,7 +385,7 @@ DYNSEL_RARE static void end_window(const dynsel_finish_sight *s, bool is_idle)
         }
         learn_rate(policy, way, (uint32_t)dynsel_finish_lower(rate + 1, MOST_RATE));
         if (way == TOGETHER) {
-            note_who_may_be_left_out(policy, took);
+            note_who_may_be_left_out(s, took);
         }
         if (way != TOGETHER || has_learned(window, note_what_could_be(policy, work))) {
             choose_way(policy, way);

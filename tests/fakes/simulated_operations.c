@@ -198,11 +198,12 @@ static dynsel_status take_kernel(const simulated_operation *op)
     return op->command->kernel->function(&launch);
 }
 
-/* The command is not there any more. */
+/* The command is not there any more. What it shares with the host is the program's, which may go on
+ * using it where the device only reads. */
 static dynsel_status take_given_up(simulated_backend *sim, const simulated_operation *op)
 {
     for (size_t i = 0; i < sizeof op->copies / sizeof op->copies[0]; i++) {
-        if (op->copies[i] != NULL) {
+        if (op->copies[i] != NULL && !op->copies[i]->shared) {
             simulated_poison(sim, op->copies[i]->data, op->copies[i]->bytes, OF_TAKEN);
         }
     }
