@@ -105,6 +105,31 @@ static void faster_worker_is_woken(void **state)
     end();
 }
 
+/* One piece in 100 runs well on the first worker alone. The second one is faster for all others: it
+ * is woken again each time, once it would have saved as much as that takes. */
+static void faster_worker_is_woken_again(void **state)
+{
+    enum { SPECIAL = KINDS, OTHERS = 99, ROUNDS = 40 };
+    (void)state;
+    begin(WORLD_MOST_DEVICES, 50 * US);
+    for (uint32_t i = 0; i < WORLD_MOST_DEVICES; i++) {
+        for (uint32_t kind = 0; kind < KINDS; kind++) {
+            w.times[kind][i].fixed_ns = (i == SECOND ? 4 : 8) * US;
+        }
+        w.times[SPECIAL][i].fixed_ns = (i == FIRST ? 1 : 500) * US;
+    }
+    (void)run_pieces(2000);
+    uint32_t on_second = 0;
+    for (uint32_t i = 0; i < ROUNDS * (1 + OTHERS); i++) {
+        const bool is_special = i % (1 + OTHERS) == 0;
+        const uint32_t kind = is_special ? SPECIAL : test_random_below(&w.random, KINDS);
+        on_second += world_submit(kind, 1) == SECOND && !is_special ? 1 : 0;
+        world_drain();
+    }
+    assert_in_range(on_second, ROUNDS * OTHERS * 3 / 4, ROUNDS * OTHERS);
+    end();
+}
+
 static void slower_worker_is_learned(void **state)
 {
     (void)state;
@@ -126,6 +151,7 @@ int main(void)
         cmocka_unit_test(short_work_stays_although_another_worker_is_faster),
         cmocka_unit_test(first_run_does_not_make_work_leave),
         cmocka_unit_test(faster_worker_is_woken),
+        cmocka_unit_test(faster_worker_is_woken_again),
         cmocka_unit_test(slower_worker_is_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
