@@ -227,15 +227,16 @@ static void look_at_known(dynsel_finish_sight *s)
     }
 }
 
-/* The best is a worker that would have to be woken, while few times are known of the one that is
- * awake, or none: it may well be as fast as others. The first time of a thread may be too long. */
+/* The best is a worker that would have to be woken for less time than that takes, while few times
+ * are known of the one that is awake, or none: it may well be as fast. The first time of a thread
+ * may be too long. */
 DYNSEL_RARE static void look_at_awake(dynsel_finish_sight *s)
 {
     const dynsel_finish_times *own = &s->kinds->own->resources[s->awake];
-    if (dynsel_word_load_relaxed(&own->samples) < DYNSEL_FINISH_ROBUST &&
+    const uint64_t run_ns = s->best_run_ns;
+    if (run_ns != 0 && run_ns < DYNSEL_FINISH_WAKE_NS &&
+        dynsel_word_load_relaxed(&own->samples) < DYNSEL_FINISH_ROBUST &&
         dynsel_word_load_relaxed(&own->runs) < MOST_TIMED) {
-        const uint64_t run_ns =
-            dynsel_finish_guess(s->policy, s->awake, s->fastest, s->fastest_ns, 0);
         consider(s, s->awake, run_ns, dynsel_sight_whole_ns(s, s->awake, run_ns));
     }
 }
