@@ -155,7 +155,7 @@ static void full_device_releases_no_copy_of_hanging_work(void **state)
     send_and_give_up(add_to(a, 1));
     sim.limits[sim.devices[0].domain] = BYTES;
     assert_status(DYNSEL_E_FULL, run_job(2, &(const job){.kind = ADD, .buffers = {b}}));
-    sim.limits[sim.devices[0].domain] = 2 * BYTES;
+    sim.limits[sim.devices[0].domain] = (size_t)2 * BYTES;
     run_on(2, add_to(b, 1));
     go_on();
     see_buffer(b, 1, -1);

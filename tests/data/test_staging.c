@@ -135,7 +135,7 @@ static void staging_memory_of_work_that_was_given_up_is_not_used_again(void **st
     assert_int_equal(2, simulated_kept(&sim));
     run(OTHER, (work){ALL, SMALL, elements[1]}); /* their places are free */
     assert_int_equal(2 + ALL, sim.counts.allocated);
-    check_all(elements[1], 2 * SMALL, 2);
+    check_all(elements[1], (size_t)2 * SMALL, 2);
 }
 #endif
 
