@@ -77,9 +77,9 @@
  * Of a program that has one piece in flight at a time, the policy learns how late it sees the end
  * of a run. Of a thread only where that has just run something else: to wake it takes 50 us, but it
  * stays awake while it gets work. So other threads count as 40 us later than the one that had the
- * piece before: among equal threads work stays on one, also runs of less than 40 us that only others
- * have done. Each of the others is compared with that one in turn, until its runs would have taken
- * longer in all; where they would have taken 40 us less in all, it counts as awake, too.
+ * piece before: among equal threads work stays on one, also runs of less than 40 us that only the
+ * others have done. Each of these is compared with that one in turn, until its runs would have
+ * taken longer in all; where they would have taken 40 us less in all, it counts as awake, too.
  * What it learned of resources that are not used fades, to a half in 1,400 choices: so one that was
  * late by chance, as where the system took the program's processor, is used again, and if it is
  * late, its next run or two say so.
