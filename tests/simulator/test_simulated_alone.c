@@ -305,6 +305,16 @@ static bool is_settled(void)
     return settled;
 }
 
+static unsigned passes_until_thread_has_all(void)
+{
+    unsigned passes = 0;
+    while (passes < 50 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
+        (void)pass(1);
+        passes++;
+    }
+    return passes;
+}
+
 /* A thread that needs seconds gets no more work. Its runs are known all the same. */
 static void resource_with_long_runs_is_known(void **state)
 {
@@ -315,11 +325,7 @@ static void resource_with_long_runs_is_known(void **state)
     takes_us[OTHER] = 2000000;
     hidden_us[OTHER] = 0;
     begin(DEVICES);
-    unsigned passes = 0;
-    while (passes < 50 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
-        (void)pass(1);
-        passes++;
-    }
+    const unsigned passes = passes_until_thread_has_all();
     print_message("one has all work after %u passes, %u pieces were long\n", passes,
                   (unsigned)devices[OTHER].pieces);
     assert_int_not_equal(0, devices[OTHER].pieces);
@@ -575,11 +581,7 @@ static void removed_resource_does_not_count(void **state)
     (void)state;
     begin_with_two_threads();
     assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&finisher.policy, OTHER, 0));
-    unsigned passes = 0;
-    while (passes < 50 && (finisher.way.value != THREAD + 1 || finisher.tries_from.value != 0)) {
-        (void)pass(1);
-        passes++;
-    }
+    const unsigned passes = passes_until_thread_has_all();
     print_message("the thread has all work after %u passes\n", passes);
     assert_in_range(passes, 1, 10);
     assert_int_equal(0, finisher.ways[WITHOUT_PROCESSORS].rate.value);
@@ -603,42 +605,41 @@ static void one_piece_at_a_time_is_chosen_for(void **state)
     assert_int_not_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
 }
 
+#define ALONE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
 int main(void)
 {
-    const struct CMUnitTest tests[] =
-    { cmocka_unit_test_setup_teardown(hidden_costs_show_in_speed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(reason_says_that_one_is_faster_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(work_is_shared_again_when_that_pays, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(sharing_that_pays_is_never_given_up, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_with_slow_starts_is_not_tried, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_that_has_most_anyway_hides_no_other, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(time_between_passes_does_not_count, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(speed_does_not_depend_on_amounts, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(slow_resource_loses_all_work, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(long_runs_are_shared, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_with_long_runs_is_known, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(one_slow_pass_says_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(overrated_resource_gives_work_back_at_once, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(new_kinds_are_learned_on_all_resources, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resources_are_tried_while_one_gets_all_work, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(work_for_one_resource_only_does_not_count, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(device_that_slows_others_is_left_out, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(left_out_device_gets_work_again, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(needed_device_is_not_left_out, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(left_out_device_is_still_used, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(kind_known_there_only_is_not_new, set_up, tear_down),
+    const struct CMUnitTest tests[] = {
+        ALONE_TEST(hidden_costs_show_in_speed),
+        ALONE_TEST(reason_says_that_one_is_faster_alone),
+        ALONE_TEST(work_is_shared_again_when_that_pays),
+        ALONE_TEST(sharing_that_pays_is_never_given_up),
+        ALONE_TEST(resource_with_slow_starts_is_not_tried),
+        ALONE_TEST(resource_that_has_most_anyway_hides_no_other),
+        ALONE_TEST(time_between_passes_does_not_count),
+        ALONE_TEST(speed_does_not_depend_on_amounts),
+        ALONE_TEST(slow_resource_loses_all_work),
+        ALONE_TEST(long_runs_are_shared),
+        ALONE_TEST(resource_with_long_runs_is_known),
+        ALONE_TEST(one_slow_pass_says_nothing),
+        ALONE_TEST(overrated_resource_gives_work_back_at_once),
+        ALONE_TEST(new_kinds_are_learned_on_all_resources),
+        ALONE_TEST(resources_are_tried_while_one_gets_all_work),
+        ALONE_TEST(work_for_one_resource_only_does_not_count),
+        ALONE_TEST(device_that_slows_others_is_left_out),
+        ALONE_TEST(left_out_device_gets_work_again),
+        ALONE_TEST(needed_device_is_not_left_out),
+        ALONE_TEST(left_out_device_is_still_used),
+        ALONE_TEST(kind_known_there_only_is_not_new),
 #if CONFIG_DYNSEL_RESOURCE_STATES
-      cmocka_unit_test_setup_teardown(left_out_device_replaces_a_thread, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_out_of_service_loses_all_work, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(device_is_not_left_out_beside_one_thread, set_up, tear_down),
+        ALONE_TEST(left_out_device_replaces_a_thread),
+        ALONE_TEST(resource_out_of_service_loses_all_work),
+        ALONE_TEST(device_is_not_left_out_beside_one_thread),
 #endif
+        ALONE_TEST(one_piece_at_a_time_is_chosen_for),
 #if CONFIG_DYNSEL_RESOURCE_SETS
-      cmocka_unit_test_setup_teardown(removed_resource_does_not_count, set_up, tear_down),
+        ALONE_TEST(removed_resource_does_not_count),
 #endif
-      cmocka_unit_test_setup_teardown(one_piece_at_a_time_is_chosen_for, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
