@@ -198,8 +198,8 @@ static dynsel_status take_kernel(const simulated_operation *op)
     return op->command->kernel->function(&launch);
 }
 
-/* The command is not there any more. What it shares with the host is the program's, which may go on
- * using it where the device only reads. */
+/* The command is not there any more, and does not say what it writes. Memory that the device shares
+ * with the host is left alone: the program goes on using what the device only reads. */
 static dynsel_status take_given_up(simulated_backend *sim, const simulated_operation *op)
 {
     for (size_t i = 0; i < sizeof op->copies / sizeof op->copies[0]; i++) {
