@@ -86,7 +86,9 @@ typedef struct dynsel_mpi_options {
     const dynsel_resource *resources;
     size_t resource_count;
     /** How long a rank may be silent although it was asked; 0: DYNSEL_MPI_SILENCE_NS. A task on the
-     * resource "host" of a rank answers nothing while it runs: it must be shorter. */
+     * resource "host" of a rank answers nothing while it runs: it must be shorter. Time in which
+     * rank 0 does not look for messages, also because it was stopped, counts as at most a quarter
+     * of it. */
     uint64_t silence_ns;
     /** Of ranks that serve: how long rank 0 may be silent; 0: DYNSEL_MPI_IDLE_NS,
      * DYNSEL_NO_TIME_LIMIT: forever. Rank 0 is silent while it makes no calls of the library. */

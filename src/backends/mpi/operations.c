@@ -29,7 +29,8 @@ static uint32_t with_news;  /* calls since the last look at the clock */
 static uint32_t without_news;
 static uint32_t losses[CONFIG_DYNSEL_MPI_RANKS]; /* ranks, in the order of their loss */
 static uint32_t loss_count;
-static bool has_untold; /* something urgent could not be sent yet */
+static bool has_untold;    /* something urgent could not be sent yet */
+static uint64_t looked_ns; /* when silence was last looked for */
 
 uint32_t dynsel_mpi_number_of(const dynsel_mpi_operation *operation)
 {
@@ -427,10 +428,9 @@ void dynsel_mpi_lose(uint32_t rank, int code)
     note_loss(rank);
 }
 
-static void look_at_rank(uint32_t rank, uint64_t now_ns)
+static void look_at_rank(uint32_t rank, uint64_t now_ns, uint64_t ask_ns, uint64_t unseen_ns)
 {
     dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
-    const uint64_t silence_ns = dynsel_mpi.options.silence_ns;
     const int code = dynsel_mpi_failure_of(rank);
     if (dynsel_mpi_is_lost(rank) || record->left) {
         return;
@@ -439,13 +439,14 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
         record->heard = false;
         record->heard_ns = now_ns;
     }
-    if (code != 0 || (record->asked_ns != 0 && now_ns - record->asked_ns > silence_ns)) {
+    record->asked_ns += record->asked_ns != 0 ? unseen_ns : 0;
+    if (code != 0 ||
+        (record->asked_ns != 0 && now_ns - record->asked_ns > dynsel_mpi.options.silence_ns)) {
         dynsel_mpi_lose(rank, code);
         return;
     }
     const uint64_t since_ns = now_ns - record->heard_ns;
     const uint64_t quiet_ns = now_ns - record->pinged_ns;
-    const uint64_t ask_ns = silence_ns / PINGS_OF_SILENCE;
     const bool asks =
         record->owed != 0 && record->asked_ns == 0 && since_ns > ask_ns && quiet_ns > ask_ns;
     const bool shows = record->owed == 0 && quiet_ns > dynsel_mpi.options.idle_ns / PINGS_OF_IDLE;
@@ -456,11 +457,16 @@ static void look_at_rank(uint32_t rank, uint64_t now_ns)
     }
 }
 
-/* Only after a look for messages: what came while nobody looked is no silence. */
+/* Only after a look for messages: what came while nobody looked is no silence. Of a long time in
+ * which nobody looked little counts: if this machine stood still, the others may have, too. */
 static void look_for_silence(uint64_t now_ns)
 {
+    const uint64_t ask_ns = dynsel_mpi.options.silence_ns / PINGS_OF_SILENCE;
+    const uint64_t since_ns = now_ns - looked_ns;
+    const uint64_t unseen_ns = since_ns > ask_ns ? since_ns - ask_ns : 0;
+    looked_ns = now_ns;
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
-        look_at_rank(rank, now_ns);
+        look_at_rank(rank, now_ns, ask_ns, unseen_ns);
     }
 }
 
