@@ -173,8 +173,7 @@ int main(int argc, char **argv)
                                   .name = "nstream",
                                   .unit = "GB",
                                   .units = (double)(own.iterations * own.parts * elements) * 4 *
-                                           sizeof(float) / 1e9,
-                                  .one_by_one = true},
+                                           sizeof(float) / 1e9},
                    &all, (uint32_t)own.passes);
     for (size_t i = 0; i < own.parts; i++) {
         for (int k = 0; k < ARRAYS; k++) {

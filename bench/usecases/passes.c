@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "passes.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,8 +100,7 @@ static void do_pass(const passes_work *work, entrant *who)
 static void do_all(const passes_work *work, uint32_t passes)
 {
     for (uint32_t i = 0; i < passes * count; i++) {
-        const size_t who = work->one_by_one ? i / passes : (i + i / count) % count;
-        do_pass(work, &all[who]);
+        do_pass(work, &all[(i + i / count) % count]);
     }
 }
 

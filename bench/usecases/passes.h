@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times the same passes over the same data with every policy. */
+/* Times the same passes over the same data with every policy: a pass of each before the next one,
+ * so that other load and a machine that slows down affect all of them. */
 #ifndef USECASES_PASSES_H
 #define USECASES_PASSES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "resources.h"
@@ -18,7 +18,6 @@ typedef struct passes_work {
     const char *unit; /* of `units`: "Mpixel" */
     double units;     /* in one pass */
     double oracle_ns; /* one pass of a schedule made afterwards (schedule.h); 0: none */
-    bool one_by_one;  /* all passes of one policy before the next, so that data stay resident */
 } passes_work;
 
 /* The option --only, for the table of a program: which policies and fixed resources take part. */
