@@ -13,11 +13,15 @@ enum {
     MOST_TIMED = 2 * DYNSEL_FINISH_ROBUST, /* in flight, where not enough times are known */
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
-    STARTS_BITS = 2,  /* the start of one run in 4 is timed */
-    FADING_BITS = 5,  /* latencies fade at one choice in 32 */
-    USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
-    USUAL_WEIGHT = 8, /* which counts so much */
-    HOME_MARGIN = 8   /* another home takes less than seven eighths of the time */
+    STARTS_BITS = 2,    /* the start of one run in 4 is timed */
+    FADING_BITS = 5,    /* latencies fade at one choice in 32 */
+    USUAL_BITS = 2,     /* usual runs are learned from one piece of work in 4, */
+    USUAL_WEIGHT = 8,   /* which counts so much */
+    ITEM_NS = 50,       /* assumed of a work-item on a thread of the host, */
+    RUNS_TO_DOUBLE = 2, /* and twice as much for each two runs that have told no time */
+    MOST_DOUBLED = 40,
+    MOST_FEW_ITEMS = 1 << 16,
+    HOME_MARGIN = 8 /* another home takes less than seven eighths of the time */
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. */
@@ -272,6 +276,41 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
     return found;
 }
 
+/* The worker that is assumed to be done first with work of so many items, and when that is. What
+ * was submitted there has told no time yet: the more of that, the longer it may take. */
+static uint32_t first_worker(const dynsel_finish_sight *s, uint64_t items, uint64_t *end_ns)
+{
+    const dynsel_finish_set workers = s->candidates & dynsel_finish_workers(s->policy);
+    uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
+    *end_ns = UINT64_MAX;
+    for (uint32_t i = 0; workers != 0 && i < s->count; i++) {
+        const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[i].runs);
+        const uint32_t doublings = (runs < MOST_DOUBLED ? runs : MOST_DOUBLED) / RUNS_TO_DOUBLE;
+        const uint64_t its_ns = dynsel_sight_queue_ns(s, i) + (items * ITEM_NS << doublings);
+        if (dynsel_finish_is_in(workers, i) && its_ns < *end_ns) {
+            *end_ns = its_ns;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* For a kind without times: a worker that is done with few work-items before the resource that is
+ * assumed to be the fastest has compiled the kernel, or that resource. */
+static uint32_t first_to_run(const dynsel_finish_sight *s)
+{
+    const uint32_t fastest = assumed_fastest(s);
+    const uint64_t items = dynsel_sight_work_items(s);
+    if (items == 0 || items > MOST_FEW_ITEMS || !dynsel_sight_compiles(s, fastest) ||
+        dynsel_word_load_relaxed(&s->kinds->own->resources[fastest].runs) != 0) {
+        return fastest;
+    }
+    uint64_t worker_ns = 0;
+    const uint32_t worker = first_worker(s, items, &worker_ns);
+    return worker_ns < dynsel_word_load_relaxed(&s->policy->first_starts[fastest]) ? worker
+                                                                                   : fastest;
+}
+
 /* Of a set that is not empty. */
 static bool is_only_one(dynsel_finish_set set)
 {
@@ -459,7 +498,7 @@ static choice choose(dynsel_finish_sight *s)
         look_where_no_work_goes(s);
     }
     if (s->best == DYNSEL_FINISH_NO_RESOURCE) {
-        return (choice){.index = assumed_fastest(s), .reason = DYNSEL_REASON_PROFILING};
+        return (choice){.index = first_to_run(s), .reason = DYNSEL_REASON_PROFILING};
     }
     if (!dynsel_sight_trusts_own(s, s->best)) {
         s->best_run_ns = dynsel_sight_known_run_ns(s, s->best, true);

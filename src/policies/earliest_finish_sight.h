@@ -179,6 +179,17 @@ static inline uint64_t dynsel_sight_start_ns(const dynsel_finish_sight *s, uint3
         dynsel_sight_submit_ns(s, index));
 }
 
+/* How many work-items the task has; 0: not known. */
+static inline uint64_t dynsel_sight_work_items(const dynsel_finish_sight *s)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return s->task->data != NULL ? s->task->data->work_items : 0;
+#else
+    (void)s;
+    return 0;
+#endif
+}
+
 /* Whether a first run may take longer than others. */
 static inline bool dynsel_sight_compiles(const dynsel_finish_sight *s, uint32_t index)
 {

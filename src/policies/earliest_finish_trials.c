@@ -28,17 +28,6 @@ static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
            dynsel_word_load_relaxed(&times->trials) < MOST_TRIALS;
 }
 
-/* 0: not known. */
-static uint64_t work_items(const dynsel_task *task)
-{
-#if CONFIG_DYNSEL_COMMAND_GROUPS
-    return task->data != NULL ? task->data->work_items : 0;
-#else
-    (void)task;
-    return 0;
-#endif
-}
-
 /* A run whose time is not known, rather too long than too short, unless the backend knows it. What
  * other tasks of the id took there counts as much as the speed of the resource, even if amounts do
  * not tell the time. */
@@ -52,8 +41,8 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
         return predicted_ns;
     }
     const dynsel_finish_times *root = &s->kinds->root->resources[index];
-    const uint64_t guess_ns =
-        dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns, work_items(s->task));
+    const uint64_t guess_ns = dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns,
+                                                  dynsel_sight_work_items(s));
     const uint64_t first_ns = dynsel_sight_known_run_ns(s, index, true);
     if (dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples) != 0) {
         return dynsel_finish_lower(first_ns, guess_ns);
@@ -85,6 +74,16 @@ static uint64_t credit_ns(const dynsel_finish_sight *s)
     return credit > 0 ? dynsel_finish_ns((uint32_t)credit) : 0;
 }
 
+/* What all runs of the kind would have taken less on a resource that is guessed to be faster. */
+static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t guess_ns)
+{
+    const uint64_t runs_ns = dynsel_finish_ns(dynsel_word_load_relaxed(&s->kinds->own->earned)) *
+                             DYNSEL_FINISH_EARNED_SHARE;
+    return guess_ns < s->fastest_ns
+               ? dynsel_in_proportion(runs_ns, s->fastest_ns - guess_ns, s->fastest_ns, UINT64_MAX)
+               : 0;
+}
+
 /* The cheapest resource without a time whose trial run the credit allows; what does not compile
  * comes first. A resource that never ran anything as short as the best run is out, and so is, for
  * large amounts, one that has not run small ones; but not where the work before runs, which saves a
@@ -95,7 +94,7 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
     const bool small = is_small(s);
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; credit != 0 && i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count; i++) {
         if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
             continue;
         }
@@ -109,7 +108,7 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
         const uint64_t loss =
             loss_ns(s, i, guess_ns) + dynsel_word_load_relaxed(&s->policy->first_starts[i]);
         const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;
-        if (loss <= credit && rank < least) {
+        if ((loss <= credit || loss <= missed_ns(s, guess_ns)) && rank < least) {
             least = rank;
             found = i;
             *run_ns = guess_ns;

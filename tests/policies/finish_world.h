@@ -55,6 +55,7 @@ typedef struct world {
     uint32_t in_flight; /* pieces at most */
     test_random random;
     uint32_t results;                            /* buffers that each piece writes */
+    uint64_t work_items;                         /* of each piece; 0: it launches no kernel */
     uint64_t clock_ns;                           /* what the clock shows; 0: the time */
     void (*submitted)(const world_piece *piece); /* hears of each that the policy placed; or NULL */
     /* what happened */
@@ -296,6 +297,15 @@ static inline dynsel_task world_task(uint32_t kind, uint64_t amount)
 {
     dynsel_task task = {.function = world_nothing, .id = kind + 1, .amount = amount};
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+    static dynsel_data_outlook kernel;
+    kernel = (dynsel_data_outlook){.ready_on = UINT32_MAX,
+                                   .expected_on = UINT32_MAX,
+                                   .uses_ahead = 1,
+                                   .work_items = w.work_items};
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    kernel.resources = w.count;
+#endif
+    task.data = w.work_items != 0 ? &kernel : NULL;
     task.requirement_count = w.results;
 #endif
     return task;
