@@ -13,13 +13,15 @@ enum {
     MOST_TIMED = 2 * DYNSEL_FINISH_ROBUST, /* in flight, where not enough times are known */
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3,
-    STARTS_BITS = 2,    /* the start of one run in 4 is timed */
-    FADING_BITS = 5,    /* latencies fade at one choice in 32 */
-    USUAL_BITS = 2,     /* usual runs are learned from one piece of work in 4, */
-    USUAL_WEIGHT = 8,   /* which counts so much */
-    ITEM_NS = 50,       /* assumed of a work-item on a thread of the host, */
-    RUNS_TO_DOUBLE = 2, /* and twice as much for each two runs that have told no time */
-    MOST_DOUBLED = 40,
+    STARTS_BITS = 2,  /* the start of one run in 4 is timed */
+    FADING_BITS = 5,  /* latencies fade at one choice in 32 */
+    USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
+    USUAL_WEIGHT = 8, /* which counts so much */
+    ITEM_NS = 50,     /* assumed of a work-item on a worker */
+    /* Twice as much after 16 runs that told no time where a worker may take 2 times as long as the
+     * fastest resource, after 8 where 4 times. */
+    RUNS_DOUBLE = 16 * DYNSEL_LOG2_ONE,
+    MOST_DOUBLINGS = 20,
     MOST_FEW_ITEMS = 1 << 16,
     HOME_MARGIN = 8 /* another home takes less than seven eighths of the time */
 };
@@ -276,17 +278,29 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
     return found;
 }
 
-/* The worker that is assumed to be done first with work of so many items, and when that is. What
- * was submitted there has told no time yet: the more of that, the longer it may take. */
-static uint32_t first_worker(const dynsel_finish_sight *s, uint64_t items, uint64_t *end_ns)
+/* What a worker may take for work of so many items. What was submitted there has told no time: the
+ * more of that, and the slower the worker can be, the longer it may take. A nanosecond for each
+ * lets equal workers take turns. */
+static uint64_t assumed_worker_ns(const dynsel_finish_sight *s, uint32_t index, uint32_t fastest,
+                                  uint64_t items)
+{
+    const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[index].runs);
+    const int32_t slower =
+        dynsel_finish_slowness(s->policy, index) - dynsel_finish_slowness(s->policy, fastest);
+    const uint64_t doublings = slower > 0 ? (uint64_t)runs * (uint32_t)slower / RUNS_DOUBLE : 0;
+    return (items * ITEM_NS << dynsel_finish_lower(doublings, MOST_DOUBLINGS)) + runs;
+}
+
+/* The worker that is assumed to be done first, and when that is. */
+static uint32_t first_worker(const dynsel_finish_sight *s, uint32_t fastest, uint64_t items,
+                             uint64_t *end_ns)
 {
     const dynsel_finish_set workers = s->candidates & dynsel_finish_workers(s->policy);
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     *end_ns = UINT64_MAX;
     for (uint32_t i = 0; workers != 0 && i < s->count; i++) {
-        const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[i].runs);
-        const uint32_t doublings = (runs < MOST_DOUBLED ? runs : MOST_DOUBLED) / RUNS_TO_DOUBLE;
-        const uint64_t its_ns = dynsel_sight_queue_ns(s, i) + (items * ITEM_NS << doublings);
+        const uint64_t its_ns =
+            dynsel_sight_queue_ns(s, i) + assumed_worker_ns(s, i, fastest, items);
         if (dynsel_finish_is_in(workers, i) && its_ns < *end_ns) {
             *end_ns = its_ns;
             found = i;
@@ -306,7 +320,7 @@ static uint32_t first_to_run(const dynsel_finish_sight *s)
         return fastest;
     }
     uint64_t worker_ns = 0;
-    const uint32_t worker = first_worker(s, items, &worker_ns);
+    const uint32_t worker = first_worker(s, fastest, items, &worker_ns);
     return worker_ns < dynsel_word_load_relaxed(&s->policy->first_starts[fastest]) ? worker
                                                                                    : fastest;
 }

@@ -33,8 +33,7 @@ enum {
 enum {
     RATE_ONE = 1024, /* the rate of work that takes as long as was known first */
     MOST_RATE = INT32_MAX,
-    LEARNING = 3,       /* windows before a try where resources have not run all kinds, */
-    MOST_LEARNING = 12, /* and while they get first trial runs */
+    MOST_LEARNING = 12, /* windows before a try, while resources get first trial runs */
     FIRST_PAUSE = 8,    /* windows until a way is tried again */
     MOST_PAUSE = 512,
     LOSS_SHARE = 32,  /* a try that took as long as two windows is repeated after so many */
@@ -337,18 +336,15 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
     dynsel_word_store_relaxed(&window->ticks, 0);
 }
 
-/* The first windows of a program are not its speed yet; and while resources that its kinds have not
+/* The first window of a program is not its speed yet; and while resources that its kinds have not
  * run get trial runs, they may turn out to be faster. */
 static bool has_learned(dynsel_finish_window *window, bool all_known)
 {
     const uint32_t learned = dynsel_word_load_relaxed(&window->learned);
-    const bool is_trying = dynsel_word_load_relaxed(&window->tries) != 0;
-    if (all_known) {
-        dynsel_word_store_relaxed(&window->learned, 1);
-        return learned != 0;
-    }
-    dynsel_word_store_relaxed(&window->learned, learned + (learned < MOST_LEARNING ? 1 : 0));
-    return learned >= (is_trying ? (uint32_t)MOST_LEARNING : (uint32_t)LEARNING);
+    const bool is_trying = !all_known && dynsel_word_load_relaxed(&window->tries) != 0;
+    const uint32_t one_more = learned + (learned < MOST_LEARNING ? 1 : 0);
+    dynsel_word_store_relaxed(&window->learned, all_known ? 1 : one_more);
+    return learned >= (is_trying ? (uint32_t)MOST_LEARNING : 1u);
 }
 
 /* Whether more resources are not simply in service than at the end of the window before. */
