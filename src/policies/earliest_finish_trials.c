@@ -108,7 +108,7 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
         const uint64_t loss =
             loss_ns(s, i, guess_ns) + dynsel_word_load_relaxed(&s->policy->first_starts[i]);
         const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;
-        if ((loss <= credit || loss <= missed_ns(s, guess_ns)) && rank < least) {
+        if (((credit != 0 && loss <= credit) || loss < missed_ns(s, guess_ns)) && rank < least) {
             least = rank;
             found = i;
             *run_ns = guess_ns;
