@@ -17,11 +17,12 @@ enum {
     FADING_BITS = 5,  /* latencies fade at one choice in 32 */
     USUAL_BITS = 2,   /* usual runs are learned from one piece of work in 4, */
     USUAL_WEIGHT = 8, /* which counts so much */
-    ITEM_NS = 50,     /* assumed of a work-item on a worker */
-    /* Twice as much after 16 runs that told no time where a worker may take 2 times as long as the
-     * fastest resource, after 8 where 4 times. */
-    RUNS_DOUBLE = 16 * DYNSEL_LOG2_ONE,
-    MOST_DOUBLINGS = 20,
+    /* Of a work-item on a worker that is as fast as the fastest resource; of one that may take n
+     * times as long n times as much, and once more n times after each 16 runs without a time. */
+    ITEM_NS = 25,
+    OWN_RUNS = 16,
+    RUNS_TO_DOUBLE = OWN_RUNS * DYNSEL_LOG2_ONE,
+    MOST_DOUBLINGS = 30,
     MOST_FEW_ITEMS = 1 << 16,
     HOME_MARGIN = 8 /* another home takes less than seven eighths of the time */
 };
@@ -278,16 +279,17 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
     return found;
 }
 
-/* What a worker may take for work of so many items. What was submitted there has told no time: the
- * more of that, and the slower the worker can be, the longer it may take. A nanosecond for each
- * lets equal workers take turns. */
+/* What a worker may take for work of so many items: the longer, the slower it can be, and the more
+ * was submitted there that has told no time. A nanosecond for each lets equal workers take turns.
+ */
 static uint64_t assumed_worker_ns(const dynsel_finish_sight *s, uint32_t index, uint32_t fastest,
                                   uint64_t items)
 {
-    const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[index].runs);
+    const uint64_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[index].runs);
     const int32_t slower =
         dynsel_finish_slowness(s->policy, index) - dynsel_finish_slowness(s->policy, fastest);
-    const uint64_t doublings = slower > 0 ? (uint64_t)runs * (uint32_t)slower / RUNS_DOUBLE : 0;
+    const uint64_t doublings =
+        slower > 0 ? (OWN_RUNS + runs) * (uint32_t)slower / RUNS_TO_DOUBLE : 0;
     return (items * ITEM_NS << dynsel_finish_lower(doublings, MOST_DOUBLINGS)) + runs;
 }
 
