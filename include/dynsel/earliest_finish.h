@@ -118,20 +118,20 @@
  * is added or removed.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
- * fastest. But where a kernel is compiled before its first run there, it goes to a worker of this
- * host that is done with the kernel's work-items (at most 65,536 of them) before, at 25 ns for
- * each, times how many times as long the worker may take: 2 of an OpenCL device on two processors
- * of the host, so 50 ns, and 512 of a GPU. After each 16 runs there that have told no time, that is
- * multiplied once more. Every other resource gets one trial run at a time, of the smallest amounts,
- * and only while the estimated loss fits into what the kind has earned, which is 5 percent of the
- * time of its runs; or into what these would have taken less on a resource that is guessed to be
- * faster. Where something is compiled before a first run (first_start_ns in <dynsel/backend.h>;
- * OpenCL devices), the kind must have earned or missed that, too: 2 ms, so 40 ms of its runs, or 4
- * ms if the resource is twice as fast; and later half of that and half of what the newest first
- * start there took, which is little where the program has prepared its kernels
- * (dynsel_kernel_prepare()). A resource that has lost gets further trial runs from its share of
- * what the kind earns, which is equal for all resources: from all of it, from a quarter, later from
- * a 32nd, so that the policy notices when it becomes faster.
+ * fastest. But where that is an OpenCL device on processors of the host, it goes to a worker that
+ * is done with the kernel's work-items (at most 65,536 of them) before the device has compiled it:
+ * at 25 ns for each, times how many times as long the worker may take, n for a device on n
+ * processors. After each 16 runs there that have told no time, that is multiplied once more. Every
+ * other resource gets one trial run at a time, of the smallest amounts, and only while the
+ * estimated loss fits into what the kind has earned, which is 5 percent of the time of its runs; or
+ * into what these would have taken less on a resource that is guessed to be faster. Where something
+ * is compiled before a first run (first_start_ns in <dynsel/backend.h>; OpenCL devices), the kind
+ * must have earned or missed that, too: 2 ms, so 40 ms of its runs, or 4 ms if the resource is
+ * twice as fast; and later half of that and half of what the newest first start there took, which
+ * is little where the program has prepared its kernels (dynsel_kernel_prepare()). A resource that
+ * has lost gets further trial runs from its share of what the kind earns, which is equal for all
+ * resources: from all of it, from a quarter, later from a 32nd, so that the policy notices when it
+ * becomes faster.
  *
  * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
  * to finish first and where the caller loses nothing: the program has one piece of work in flight

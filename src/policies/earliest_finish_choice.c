@@ -311,13 +311,15 @@ static uint32_t first_worker(const dynsel_finish_sight *s, uint32_t fastest, uin
     return found;
 }
 
-/* For a kind without times: a worker that is done with few work-items before the resource that is
- * assumed to be the fastest has compiled the kernel, or that resource. */
+/* For a kind without times: the resource that is assumed to be the fastest; or a worker, if that is
+ * an OpenCL device on processors of the host, and the worker is done with few work-items before the
+ * device has compiled the kernel. */
 static uint32_t first_to_run(const dynsel_finish_sight *s)
 {
     const uint32_t fastest = assumed_fastest(s);
     const uint64_t items = dynsel_sight_work_items(s);
-    if (items == 0 || items > MOST_FEW_ITEMS || !dynsel_sight_compiles(s, fastest) ||
+    if (items == 0 || items > MOST_FEW_ITEMS ||
+        !dynsel_finish_is_at(&s->policy->states[fastest], DYNSEL_FINISH_PROCESSORS) ||
         dynsel_word_load_relaxed(&s->kinds->own->resources[fastest].runs) != 0) {
         return fastest;
     }

@@ -10,8 +10,8 @@ enum { PROCESSORS, THREAD, OTHER_THREAD, IN_FLIGHT = 64, FIRST_START_NS = 200000
 
 static dynsel_backend_ops compiling[WORLD_CLASSES];
 
-/* A device (a GPU, or two processors of the host) and workers. */
-static void begin(uint32_t what, uint32_t devices, uint64_t items)
+/* A device (a GPU, or so many processors of the host) and workers. */
+static void begin(uint32_t what, uint32_t processors, uint32_t devices, uint64_t items)
 {
     static const uint32_t classes[] = {WORLD_PROCESSORS, WORLD_THREAD, WORLD_THREAD};
     (void)memset(&w, 0, sizeof w);
@@ -22,7 +22,7 @@ static void begin(uint32_t what, uint32_t devices, uint64_t items)
         w.devices[i] = (world_device){.what = i == 0 ? what : classes[i],
                                       .submit_ns = 300,
                                       .latency_ns = 500,
-                                      .processors = i == 0 ? 2 : 0};
+                                      .processors = i == 0 ? processors : 0};
     }
     world_begin(-1);
     w.random.state = 1;
@@ -49,18 +49,15 @@ static void all_take(uint32_t kinds, uint64_t device_ns, uint64_t thread_ns)
 static void short_programs_compile_nothing(void **state)
 {
     (void)state;
-    static const uint32_t whats[] = {WORLD_PROCESSORS, WORLD_GPU};
-    for (uint32_t k = 0; k < 2; k++) {
-        begin(whats[k], 2, whats[k] == WORLD_GPU ? 64 : 256);
-        all_take(KINDS, 5000, 2000);
-        for (uint32_t i = 0; i < 400; i++) {
-            assert_int_equal(THREAD, world_submit(i % KINDS, 0));
-            if (i % 8 == 7) {
-                world_drain();
-            }
+    begin(WORLD_PROCESSORS, 2, 2, 256);
+    all_take(KINDS, 5000, 2000);
+    for (uint32_t i = 0; i < 400; i++) {
+        assert_int_equal(THREAD, world_submit(i % KINDS, 0));
+        if (i % 8 == 7) {
+            world_drain();
         }
-        end();
     }
+    end();
 }
 
 /* However long a compilation takes: the work may take a worker much longer than is assumed. */
@@ -71,7 +68,7 @@ static void large_work_begins_on_the_device(void **state)
     for (uint32_t k = 0; k < 2; k++) {
         compiling[whats[k]].first_start_ns = 50 * FIRST_START_NS;
         for (uint64_t items = 0; items <= 65537; items += 65537) {
-            begin(whats[k], 2, items);
+            begin(whats[k], 2, 2, items);
             all_take(1, 500000, 900000);
             assert_int_equal(PROCESSORS, world_submit(0, 0));
             end();
@@ -85,7 +82,7 @@ static void what_compiles_nothing_begins(void **state)
 {
     (void)state;
     world_backends[WORLD_PROCESSORS].ops = &world_ops[WORLD_PROCESSORS];
-    begin(WORLD_PROCESSORS, 2, 256);
+    begin(WORLD_PROCESSORS, 2, 2, 256);
     all_take(1, 5000, 2000);
     assert_int_equal(PROCESSORS, world_submit(0, 0));
     end();
@@ -96,21 +93,31 @@ static void what_compiles_nothing_begins(void **state)
 static void runs_that_tell_no_time_go_elsewhere(void **state)
 {
     (void)state;
-    begin(WORLD_GPU, 2, 128);
+    begin(WORLD_PROCESSORS, 64, 2, 128);
     all_take(1, 20000, 10000000);
     for (uint32_t i = 0; i < IN_FLIGHT; i++) {
         (void)world_submit(0, 0);
     }
-    assert_in_range(w.runs[0][THREAD], 1, 4);
+    assert_in_range(w.runs[0][THREAD], 1, 16);
     end();
 }
 
-/* A worker may take 512 times as long as a GPU. */
-static void more_items_begin_on_a_gpu(void **state)
+/* More processors do more items in the time of a compilation. */
+static void items_of_many_processors_begin_there(void **state)
 {
     (void)state;
-    begin(WORLD_GPU, 2, 160);
-    all_take(1, 5000, 10000000);
+    begin(WORLD_PROCESSORS, 64, 2, 2048);
+    all_take(1, 20000, 10000000);
+    assert_int_equal(PROCESSORS, world_submit(0, 0));
+    end();
+}
+
+/* A worker may take 512 times as long. */
+static void few_items_begin_on_a_gpu(void **state)
+{
+    (void)state;
+    begin(WORLD_GPU, 0, 2, 1);
+    all_take(1, 20000, 10000000);
     assert_int_equal(PROCESSORS, world_submit(0, 0));
     end();
 }
@@ -118,7 +125,7 @@ static void more_items_begin_on_a_gpu(void **state)
 static void workers_share_first_runs(void **state)
 {
     (void)state;
-    begin(WORLD_PROCESSORS, 3, 256);
+    begin(WORLD_PROCESSORS, 2, 3, 256);
     all_take(1, 5000, 2000);
     for (uint32_t i = 0; i < 8; i++) {
         (void)world_submit(0, 0);
@@ -141,7 +148,7 @@ static void compilation_is_paid_by_what_it_saves(void **state)
 {
     enum { RUN_NS = 100000, LEAST = 2 * FIRST_START_NS / RUN_NS, MOST = 3 * LEAST };
     (void)state;
-    begin(WORLD_PROCESSORS, 2, 4096);
+    begin(WORLD_PROCESSORS, 2, 2, 4096);
     w.in_flight = 1;
     all_take(1, RUN_NS / 2, RUN_NS);
     w.submitted = compile_at_first_start;
@@ -178,7 +185,8 @@ int main(void)
         cmocka_unit_test(large_work_begins_on_the_device),
         cmocka_unit_test(what_compiles_nothing_begins),
         cmocka_unit_test(runs_that_tell_no_time_go_elsewhere),
-        cmocka_unit_test(more_items_begin_on_a_gpu),
+        cmocka_unit_test(items_of_many_processors_begin_there),
+        cmocka_unit_test(few_items_begin_on_a_gpu),
         cmocka_unit_test(workers_share_first_runs),
         cmocka_unit_test(compilation_is_paid_by_what_it_saves),
     };
