@@ -56,8 +56,8 @@ def command(module, count=None, recovers=False):
     return [sys.executable, os.path.abspath(__file__), module, *words]
 
 
-def _launch(module, count, recovers, program):
-    """The launcher's command line and environment."""
+def _launch(module, count, recovers, program, folder):
+    """The launcher's command line and environment. Runs at the same time would make and remove the same folder."""
     start = launcher(module)
     if start is None:
         sys.exit(f"no launcher of {module} is in the PATH")
@@ -65,7 +65,7 @@ def _launch(module, count, recovers, program):
         return [start, "-launcher", "fork", "-n", count, *program], os.environ
     options = ["--bind-to", "none", *(["--enable-recovery"] if recovers else [])]
     keeps = ["sh", "-c", KEEPS_STATUS, "sh"] if recovers else []
-    return [start, *options, "-n", count, *keeps, *program], {**OPEN_MPI, **os.environ}
+    return [start, *options, "-n", count, *keeps, *program], {**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": folder, **os.environ}
 
 
 class _Ended(BaseException):
@@ -74,7 +74,7 @@ class _Ended(BaseException):
 
 def _run(module, count, recovers, program, folder):
     """The launcher's exit status, as a shell says it."""
-    command_line, variables = _launch(module, count, recovers, program)
+    command_line, variables = _launch(module, count, recovers, program, folder)
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until there is a process to end
     for number in ENDING:
         signal.signal(number, _raise_ended)
@@ -144,7 +144,7 @@ def main(arguments):
     module, count, *program = arguments
     recovers = program[0] == RECOVERS
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         status = _run(module, count, recovers, program[1:] if recovers else program, folder)
         return (status or _kept_status(folder, count)) if recovers else status
 
