@@ -257,7 +257,7 @@ DYNSEL_RARE static void look_where_no_work_goes(dynsel_finish_sight *s)
 
 /* The resource that is assumed to be the fastest, of equal ones that with the shortest queue. For
  * kinds without an entry, which nothing is learned of, what it computes on decides. */
-static uint32_t assumed_fastest(const dynsel_finish_sight *s)
+DYNSEL_RARE static uint32_t assumed_fastest(const dynsel_finish_sight *s)
 {
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     int32_t least = INT32_MAX;
@@ -282,8 +282,8 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
 /* What a worker may take for work of so many items: the longer, the slower it can be, and the more
  * was submitted there that has told no time. A nanosecond for each lets equal workers take turns.
  */
-static uint64_t assumed_worker_ns(const dynsel_finish_sight *s, uint32_t index, uint32_t fastest,
-                                  uint64_t items)
+DYNSEL_RARE static uint64_t assumed_worker_ns(const dynsel_finish_sight *s, uint32_t index,
+                                              uint32_t fastest, uint64_t items)
 {
     const uint64_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[index].runs);
     const int32_t slower =
@@ -294,8 +294,8 @@ static uint64_t assumed_worker_ns(const dynsel_finish_sight *s, uint32_t index, 
 }
 
 /* The worker that is assumed to be done first, and when that is. */
-static uint32_t first_worker(const dynsel_finish_sight *s, uint32_t fastest, uint64_t items,
-                             uint64_t *end_ns)
+DYNSEL_RARE static uint32_t first_worker(const dynsel_finish_sight *s, uint32_t fastest,
+                                         uint64_t items, uint64_t *end_ns)
 {
     const dynsel_finish_set workers = s->candidates & dynsel_finish_workers(s->policy);
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
@@ -314,7 +314,7 @@ static uint32_t first_worker(const dynsel_finish_sight *s, uint32_t fastest, uin
 /* For a kind without times: the resource that is assumed to be the fastest; or a worker, if that is
  * an OpenCL device on processors of the host, and the worker is done with few work-items before the
  * device has compiled the kernel. */
-static uint32_t first_to_run(const dynsel_finish_sight *s)
+DYNSEL_RARE static uint32_t first_to_run(const dynsel_finish_sight *s)
 {
     const uint32_t fastest = assumed_fastest(s);
     const uint64_t items = dynsel_sight_work_items(s);

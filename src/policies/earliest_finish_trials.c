@@ -31,7 +31,7 @@ static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
 /* A run whose time is not known, rather too long than too short, unless the backend knows it. What
  * other tasks of the id took there counts as much as the speed of the resource, even if amounts do
  * not tell the time. */
-static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
+DYNSEL_RARE static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
 {
     const uint64_t predicted_ns =
         dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples) == 0
@@ -57,7 +57,7 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
 
 /* What a trial run costs more than the best choice. Data come back afterwards. The best run may be
  * known from a first time, which is longer than what its cost was estimated with. */
-static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+DYNSEL_RARE static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const uint64_t later_ns = dynsel_sight_ahead_ns(s, s->best, s->best_run_ns);
     const uint64_t best_ns = (s->best_cost_ns > later_ns ? s->best_cost_ns - later_ns : 0) +
@@ -75,7 +75,7 @@ static uint64_t credit_ns(const dynsel_finish_sight *s)
 }
 
 /* What all runs of the kind would have taken less on a resource that is guessed to be faster. */
-static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t guess_ns)
+DYNSEL_RARE static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t guess_ns)
 {
     const uint64_t runs_ns = dynsel_finish_ns(dynsel_word_load_relaxed(&s->kinds->own->earned)) *
                              DYNSEL_FINISH_EARNED_SHARE;
@@ -88,7 +88,7 @@ static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t guess_ns)
  * comes first. A resource that never ran anything as short as the best run is out, and so is, for
  * large amounts, one that has not run small ones; but not where the work before runs, which saves a
  * hand-over. */
-uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
+DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);
     const bool small = is_small(s);
@@ -118,7 +118,7 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
 }
 
 /* A resource with a time, if a part of its share allows another run. */
-uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
+DYNSEL_RARE uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);
     for (uint32_t i = 0; credit != 0 && i < s->count; i++) {

@@ -66,8 +66,7 @@ static dynsel_status wait_for_end(dynsel_opencl_entry *entry, cl_event event, ui
 
 /* One moment on both clocks: the end of a small write. */
 typedef struct mark {
-    uint64_t begin_ns; /* on the host: before the write, */
-    uint64_t host_ns;  /* and when its end was seen */
+    uint64_t host_ns;
     cl_ulong device_ns;
 } mark;
 
@@ -89,7 +88,6 @@ static dynsel_status set_mark(dynsel_opencl_entry *entry, mark *m)
     cl_event event = NULL;
     dynsel_opencl_profile profile = {.end_ns = 0};
     timing->reason = refuses;
-    m->begin_ns = dynsel_now_ns();
     dynsel_status status = dynsel_opencl_write_gate(entry, &event);
     if (status != DYNSEL_OK) {
         return status;
@@ -115,19 +113,7 @@ static void let_pass(uint64_t ns)
     }
 }
 
-/* Whether the time between both marks may be what the device says, however late their ends were
- * seen because the host is busy. */
-static bool is_possible(const mark *first, const mark *second)
-{
-    const uint64_t device_ns = second->device_ns - first->device_ns;
-    const uint64_t least_ns = second->begin_ns - first->host_ns;
-    const uint64_t most_ns = second->host_ns - first->begin_ns;
-    return device_ns >= least_ns - least_ns / TOLERANCE &&
-           device_ns <= most_ns + most_ns / TOLERANCE;
-}
-
-/* Whether the device's clock goes like the host's, as seen from two marks: the longest interval
- * tells it even if the host is busy. */
+/* Whether the device's clock goes like the host's, as seen from two marks. */
 static dynsel_status compare_clocks(dynsel_opencl_entry *entry)
 {
     for (uint64_t ns = FIRST_INTERVAL_NS; ns <= MOST_INTERVAL_NS; ns *= LONGER) {
@@ -144,8 +130,7 @@ static dynsel_status compare_clocks(dynsel_opencl_entry *entry)
         const uint64_t host_ns = second.host_ns - first.host_ns;
         const cl_ulong device_ns = second.device_ns - first.device_ns; /* backward: enormous */
         const uint64_t apart_ns = device_ns > host_ns ? device_ns - host_ns : host_ns - device_ns;
-        if (apart_ns <= host_ns / TOLERANCE ||
-            (ns > MOST_INTERVAL_NS / LONGER && is_possible(&first, &second))) {
+        if (apart_ns <= host_ns / TOLERANCE) {
             return DYNSEL_OK;
         }
     }
