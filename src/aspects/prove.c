@@ -2,6 +2,7 @@
 #include <dynsel/targets.h>
 
 #include "base/text_slice.h"
+#include "port/likely.h"
 
 static bool is_whole(const char *expected, const char *text)
 {
@@ -26,7 +27,7 @@ static bool is_empty(const dynsel_recognition *way)
            way->type == NULL && way->name == NULL;
 }
 
-bool dynsel_target_recognizes(const dynsel_target *target, const dynsel_device *device)
+DYNSEL_RARE bool dynsel_target_recognizes(const dynsel_target *target, const dynsel_device *device)
 {
     if (target == NULL || device == NULL) {
         return false;

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/printable.h"
+#include "port/likely.h"
 
 /* Text that is cut off at the end of its buffer but counted to its own end. */
 typedef struct line {
@@ -173,7 +174,7 @@ static void put_detail(line *out, const char *detail, uint32_t number)
     }
 }
 
-size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes)
+DYNSEL_RARE size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes)
 {
     line out = {.buffer = buffer, .bytes = buffer == NULL ? 0 : bytes};
     error = error != NULL ? error : dynsel_last_error();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text_slice.h"
+#include "port/likely.h"
 
 enum { LONGEST_NAME = 15, FARTHEST = 2 };
 
@@ -113,7 +114,8 @@ static unsigned distance(dynsel_text_slice word, const char *name)
     return row[length];
 }
 
-const char *dynsel_text_nearest(dynsel_text_slice word, const char *const *names, size_t count)
+DYNSEL_RARE const char *dynsel_text_nearest(dynsel_text_slice word, const char *const *names,
+                                            size_t count)
 {
     const char *nearest = NULL;
     unsigned best = FARTHEST + 1;

@@ -5,6 +5,7 @@
 #include "data/external_events.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
+#include "port/likely.h"
 #include "submission/pending.h"
 
 static void commit_on_host(dynsel_use *use)
@@ -113,7 +114,8 @@ static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy
 }
 
 /* Data that were copied in stay valid: their users wait for this work while it is in progress. */
-static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
+static DYNSEL_RARE void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record,
+                                       uint32_t domain)
 {
     dynsel_copy_record *const copy = dynsel_copy_at(record, domain);
     const bool there = copy->memory.native != NULL;
@@ -209,7 +211,7 @@ static void undo_late(const dynsel_uses *uses, const dynsel_use *use)
     }
 }
 
-void dynsel_coherence_undo_late(const dynsel_uses *uses)
+DYNSEL_RARE void dynsel_coherence_undo_late(const dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         const dynsel_use *const use = &uses->each[i];

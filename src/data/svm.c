@@ -13,6 +13,7 @@
 #include "data/svm.h"
 #include "policy/after_fork.h"
 #include "port/context.h"
+#include "port/likely.h"
 #include "port/lock.h"
 #include "submission/request.h"
 
@@ -472,7 +473,7 @@ static void leave(pool *from, block *which)
     dynsel_lock_release(&blocks_lock);
 }
 
-dynsel_status dynsel_svm_free(void *memory)
+DYNSEL_RARE dynsel_status dynsel_svm_free(void *memory)
 {
     static const turn any = {.function = DYNSEL_TEXT("dynsel_svm_free"), .from = FREE};
     stage was = FREE;

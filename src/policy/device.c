@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "policy/task.h"
 #include "port/context.h"
+#include "port/likely.h"
 
 /* A custom backend may leave a text out. */
 static const char *text_or_empty(const char *text)
@@ -16,7 +17,8 @@ static const char *text_or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dynsel_device *device)
+DYNSEL_RARE dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle,
+                                             dynsel_device *device)
 {
     const dynsel_resource resource = {.backend = backend, .handle = (void *)handle};
     dynsel_device found = {.backend = text_or_empty(backend->ops->name),

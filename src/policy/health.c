@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "policy/traced.h"
+#include "port/likely.h"
 
 #if CONFIG_DYNSEL_RESOURCE_STATES
 
@@ -395,7 +396,7 @@ static bool reinstate(const dynsel_policy *policy, uint32_t index)
 
 #endif
 
-dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
+DYNSEL_RARE dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
 {
     const dynsel_status status = check_index(policy, index, DYNSEL_TEXT(__func__));
     if (status != DYNSEL_OK) {

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "policy/resource_table.h"
+#include "port/likely.h"
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 
@@ -102,8 +103,8 @@ static void allow_changes(dynsel_policy *policy, const dynsel_options *options)
 
 #endif
 
-dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
-                                    const dynsel_options *options, size_t offset)
+DYNSEL_RARE dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                                const dynsel_options *options, size_t offset)
 {
     dynsel_status status = dynsel_in_interrupt() ? DYNSEL_E_CONTEXT : check_new(policy, ops);
     status = status == DYNSEL_OK ? check_changes(ops, options) : status;

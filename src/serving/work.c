@@ -23,7 +23,7 @@ static arguments places[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 static uint32_t next_place; /* the last one: first in the search, because it may be free again, and
                                is in the cache then */
 
-dynsel_status dynsel_serving_init(void)
+DYNSEL_RARE dynsel_status dynsel_serving_init(void)
 {
     (void)memset(places, 0, sizeof(places));
     (void)memset(last_ends, 0, sizeof(last_ends));

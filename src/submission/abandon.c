@@ -2,6 +2,7 @@
 #include "submission/abandon.h"
 
 #include "base/fail.h"
+#include "port/likely.h"
 #include "port/pause.h"
 
 static bool takes_back(dynsel_slot *slot)
@@ -45,7 +46,7 @@ static dynsel_kept_error given_up(const dynsel_slot *slot, bool began)
     return error;
 }
 
-void dynsel_slot_abandon(dynsel_slot *slot)
+DYNSEL_RARE void dynsel_slot_abandon(dynsel_slot *slot)
 {
     const bool asked = !slot->work.where->backend->ops->marks_completion;
     const bool began = asked || !takes_back(slot);

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "policy/policy.h"
+#include "port/likely.h"
 #include "submission/slot.h"
 
 dynsel_word dynsel_slot_owners[CONFIG_DYNSEL_MAX_IN_FLIGHT];
@@ -54,7 +55,7 @@ static dynsel_status reserve_more(uint32_t life, uint32_t wanted)
         wanted - count + (kept == NULL ? 1 : 0));
 }
 
-dynsel_status dynsel_policy_reserve_slots(dynsel_policy *policy, uint32_t count)
+DYNSEL_RARE dynsel_status dynsel_policy_reserve_slots(dynsel_policy *policy, uint32_t count)
 {
     if (!dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "policy/resource_set.h"
+#include "port/likely.h"
 #include "port/pause.h"
 #include "submission/evacuation.h"
 #include "submission/pending_ops.h"
@@ -61,8 +62,8 @@ static dynsel_status add(dynsel_policy *policy, const dynsel_resource *resource,
     return status;
 }
 
-dynsel_status dynsel_policy_add_resource(dynsel_policy *policy, const dynsel_resource *resource,
-                                         size_t *index)
+DYNSEL_RARE dynsel_status dynsel_policy_add_resource(dynsel_policy *policy,
+                                                     const dynsel_resource *resource, size_t *index)
 {
     const char *const function = DYNSEL_TEXT(__func__);
     const dynsel_status status = begin_change(policy, function);
@@ -223,8 +224,8 @@ static void drain_others(dynsel_policy *policy, const dynsel_new_set *kept, cons
     }
 }
 
-static dynsel_status set_resources(dynsel_policy *policy, const dynsel_options *options,
-                                   uint64_t deadline_ns, const char *function)
+static DYNSEL_RARE dynsel_status set_resources(dynsel_policy *policy, const dynsel_options *options,
+                                               uint64_t deadline_ns, const char *function)
 {
     dynsel_new_set set;
     dynsel_status status = dynsel_set_find(policy, options, function, &set);

@@ -6,6 +6,7 @@
 #include "policy/after_fork.h"
 #include "policy/policy.h"
 #include "policy/resource_set.h"
+#include "port/likely.h"
 #include "port/spinlock.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
@@ -102,8 +103,8 @@ static dynsel_status take_out(dynsel_policy *policy, size_t index, uint32_t want
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_resource_take_out(dynsel_policy *policy, size_t index, uint32_t wanted,
-                                       const char *function)
+DYNSEL_RARE dynsel_status dynsel_resource_take_out(dynsel_policy *policy, size_t index,
+                                                   uint32_t wanted, const char *function)
 {
     dynsel_spinlock_acquire(&lock);
     const dynsel_status status = take_out(policy, index, wanted, function);
@@ -135,7 +136,7 @@ dynsel_status dynsel_resource_retire(dynsel_policy *policy, size_t index)
 }
 
 #if CONFIG_DYNSEL_TIME_LIMITS
-dynsel_status dynsel_resource_give_up(dynsel_policy *policy, size_t index)
+DYNSEL_RARE dynsel_status dynsel_resource_give_up(dynsel_policy *policy, size_t index)
 {
     const char *const function = DYNSEL_TEXT(__func__);
     dynsel_resource_state state = DYNSEL_RESOURCE_IN_SERVICE;

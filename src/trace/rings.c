@@ -3,6 +3,7 @@
 
 #include <dynsel/backend.h>
 
+#include "port/likely.h"
 #include "port/sampling.h"
 #include "port/thread.h"
 
@@ -26,7 +27,7 @@ dynsel_trace_moment dynsel_trace_now(void)
                                  .error_ns = (uint32_t)(after_ns - before_ns)};
 }
 
-bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
+DYNSEL_RARE bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
 {
     if (records == NULL || count < LEAST_RECORDS) {
         return false;

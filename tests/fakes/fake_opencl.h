@@ -94,6 +94,7 @@ typedef enum fake_profiles {
     FAKE_PROFILES_REFUSED,
     FAKE_PROFILES_ZERO,
     FAKE_PROFILES_REVERSED,   /* the end comes before the start */
+    FAKE_PROFILES_SEEN_LATE,  /* a look at every second event takes 8 ms */
     FAKE_PROFILES_OTHER_CLOCK /* which goes three times as fast as the host's */
 } fake_profiles;
 void fake_opencl_set_profiles(fake_profiles profiles);

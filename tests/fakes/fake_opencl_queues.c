@@ -336,6 +336,10 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to
     fake_violate_if(event->references == 0);
     if (is_look) {
         note_look();
+        if (fake_state.profiles == FAKE_PROFILES_SEEN_LATE &&
+            (event - fake_state.events) % 2 != 0) {
+            (void)nanosleep(&(struct timespec){.tv_nsec = 8000000}, NULL);
+        }
     }
     const cl_int code = fake_enter_queue("clGetEventInfo", event->queue);
     if (code == CL_SUCCESS && what == CL_EVENT_COMMAND_QUEUE) {

@@ -323,6 +323,19 @@ static void nonsense_is_detected_before_it_is_used(void **state)
     }
 }
 
+static void busy_host_that_sees_ends_late_uses_profiles(void **state)
+{
+    job j = {.commands = 1};
+    (void)state;
+    fake_opencl_set_profiles(FAKE_PROFILES_SEEN_LATE);
+    begin(GPU);
+    assert_status(DYNSEL_OK, run(&j));
+    assert_true(has_profiles(j.queue));
+    assert_source(&w.policy.resources[0], DYNSEL_OPENCL_TIMES_BY_PROFILE,
+                  "its profiles agree with the host's clock");
+    end();
+}
+
 static void devices_that_cannot_profile_call_back(void **state)
 {
     job j = {.commands = 1};
@@ -578,6 +591,7 @@ int main(void)
 #endif
         TIMING(impossible_time_is_dropped_and_often_ends_profiles),
         TIMING(nonsense_is_detected_before_it_is_used),
+        TIMING(busy_host_that_sees_ends_late_uses_profiles),
         TIMING(devices_that_cannot_profile_call_back),
         TIMING(option_overrides_the_default),
         TIMING(queue_with_profiling_times_its_own_work),

@@ -377,7 +377,7 @@ static dynsel_status open_in_thread(const dynsel_mpi_options *options)
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_mpi_open(const dynsel_mpi_options *options)
+DYNSEL_RARE dynsel_status dynsel_mpi_open(const dynsel_mpi_options *options)
 {
     dynsel_status status = DYNSEL_OK;
     dynsel_fork_watch();

@@ -259,7 +259,7 @@ static void tell_to_abandon(dynsel_mpi_operation *operation)
 }
 
 /* What there was no room for. */
-static void tell_the_rest(void)
+static DYNSEL_RARE void tell_the_rest(void)
 {
     has_untold = false;
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {
@@ -414,7 +414,7 @@ static void fail_operation(dynsel_mpi_operation *operation, uint32_t rank, int c
     end_if_over(operation);
 }
 
-void dynsel_mpi_lose(uint32_t rank, int code)
+DYNSEL_RARE void dynsel_mpi_lose(uint32_t rank, int code)
 {
     dynsel_mpi_rank_record *const record = &dynsel_mpi_ranks[rank];
     if (dynsel_mpi_is_lost(rank) || record->left) {

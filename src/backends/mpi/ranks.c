@@ -7,6 +7,7 @@
 #include "backends/mpi/state.h"
 #include "base/fail.h"
 #include "port/atomic.h"
+#include "port/likely.h"
 
 dynsel_mpi_rank_record dynsel_mpi_ranks[CONFIG_DYNSEL_MPI_RANKS];
 
@@ -47,8 +48,8 @@ static void copy_text(char *to, size_t bytes, const char *from)
 }
 #endif
 
-void dynsel_mpi_describe_own(const dynsel_resource *resource, uint32_t rank,
-                             dynsel_mpi_description *description)
+DYNSEL_RARE void dynsel_mpi_describe_own(const dynsel_resource *resource, uint32_t rank,
+                                         dynsel_mpi_description *description)
 {
     *description = (dynsel_mpi_description){.is_device = false};
     (void)snprintf(description->name, sizeof description->name, "rank %u: %s", (unsigned)rank,
@@ -80,8 +81,8 @@ dynsel_status dynsel_mpi_refuse_handle(void)
 
 #if CONFIG_DYNSEL_ASPECTS
 /* With the backend's name on its own rank, so that the same target recognizes it. */
-dynsel_status dynsel_mpi_describe(dynsel_backend *backend, const void *handle,
-                                  dynsel_device *device)
+DYNSEL_RARE dynsel_status dynsel_mpi_describe(dynsel_backend *backend, const void *handle,
+                                              dynsel_device *device)
 {
     const dynsel_mpi_resource *const resource = dynsel_mpi_resource_of(handle);
     (void)backend;
@@ -132,8 +133,8 @@ dynsel_status dynsel_mpi_list(dynsel_backend *backend, bool devices, dynsel_reso
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_mpi_resources(uint32_t rank, dynsel_resource *resources, size_t capacity,
-                                   size_t *count)
+DYNSEL_RARE dynsel_status dynsel_mpi_resources(uint32_t rank, dynsel_resource *resources,
+                                               size_t capacity, size_t *count)
 {
     if (count == NULL || (resources == NULL && capacity != 0)) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "resources or count is NULL");

@@ -111,7 +111,7 @@ static uint32_t count_data_tags(void)
     return tags - tags % DYNSEL_MPI_OPERATIONS;
 }
 
-int dynsel_mpi_transport_open(MPI_Comm communicator, bool anybody_calls)
+DYNSEL_RARE int dynsel_mpi_transport_open(MPI_Comm communicator, bool anybody_calls)
 {
     comm = communicator;
     anybody = anybody_calls;

@@ -5,6 +5,7 @@
 #include "backends/opencl/device_table.h"
 #include "backends/opencl/pinned_memory.h"
 #include "base/fail.h"
+#include "port/likely.h"
 
 /* The properties of a memory object. */
 typedef struct object {
@@ -128,8 +129,9 @@ static dynsel_kernel_access access_of(const object *read)
                                                   : DYNSEL_KERNELS_READ_AND_WRITE;
 }
 
-dynsel_status dynsel_opencl_take_memory(cl_mem memory, void *data, size_t element_bytes,
-                                        dynsel_range *range, dynsel_device_memory *taken)
+DYNSEL_RARE dynsel_status dynsel_opencl_take_memory(cl_mem memory, void *data, size_t element_bytes,
+                                                    dynsel_range *range,
+                                                    dynsel_device_memory *taken)
 {
     object read = {.type = 0};
     size_t bytes = 0;

@@ -28,7 +28,7 @@ static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
 enum { MOST_PATIENCE_MS = 3600000 };
 
-dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
+DYNSEL_RARE dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
 {
     static const dynsel_opencl_options defaults;
     const dynsel_opencl_options *const wanted = options != NULL ? options : &defaults;

@@ -259,7 +259,8 @@ static cl_int why_not_listed(void)
     return code;
 }
 
-static dynsel_status refuse_empty(const char *text, const char *function, const choice *result)
+static DYNSEL_RARE dynsel_status refuse_empty(const char *text, const char *function,
+                                              const choice *result)
 {
     dynsel_error error = {
         .status = DYNSEL_E_NO_RESOURCE,
@@ -300,8 +301,8 @@ dynsel_status dynsel_opencl_select_defaults(dynsel_backend *backend, dynsel_reso
     return *count != 0 ? DYNSEL_OK : refuse_empty(NULL, "dynsel_policy_init", &result);
 }
 
-dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
-                                   size_t capacity, size_t *count)
+DYNSEL_RARE dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
+                                               size_t capacity, size_t *count)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;

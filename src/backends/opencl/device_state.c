@@ -151,7 +151,7 @@ static dynsel_status refuse(const entry *device)
     });
 }
 
-dynsel_status dynsel_opencl_open_now(entry *device)
+DYNSEL_RARE dynsel_status dynsel_opencl_open_now(entry *device)
 {
     if (dynsel_opencl_is_too_old(device)) {
         return dynsel_opencl_refuse_old(device, "dynsel_opencl_backend");
@@ -168,7 +168,7 @@ dynsel_status dynsel_opencl_open_now(entry *device)
     return status;
 }
 
-void dynsel_opencl_lose(entry *device, const char *function, cl_int code)
+DYNSEL_RARE void dynsel_opencl_lose(entry *device, const char *function, cl_int code)
 {
     dynsel_lock_acquire(&dynsel_opencl_lock);
     const uint32_t known = dynsel_word_load_relaxed(&table->known);
@@ -290,7 +290,7 @@ void dynsel_opencl_release_profiling(entry *device)
 }
 
 /* Queues before contexts; a shared context once, at its first open entry. */
-void dynsel_opencl_release_all(void)
+DYNSEL_RARE void dynsel_opencl_release_all(void)
 {
     const uint32_t known = dynsel_word_load_relaxed(&table->known);
     for (uint32_t i = 0; i < known; i++) {

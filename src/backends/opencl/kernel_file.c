@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "port/cancel.h"
 #include "port/context.h"
+#include "port/likely.h"
 
 /* A request, with the name of the public function. */
 typedef struct request {
@@ -63,7 +64,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /* spare: bytes of the memory that the file may not have. */
-static dynsel_status read_open(const request *r, int file, size_t spare)
+static DYNSEL_RARE dynsel_status read_open(const request *r, int file, size_t spare)
 {
     struct stat before;
     struct stat after;
@@ -87,7 +88,7 @@ static dynsel_status read_open(const request *r, int file, size_t spare)
                : refuse(r, DYNSEL_E_AGAIN, "the file changed while it was read", 0, 0);
 }
 
-static dynsel_status read_file(const request *r, const char *path, size_t spare)
+static DYNSEL_RARE dynsel_status read_file(const request *r, const char *path, size_t spare)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
@@ -109,7 +110,7 @@ static dynsel_status read_file(const request *r, const char *path, size_t spare)
     return status;
 }
 
-dynsel_status dynsel_opencl_read_source(const char *path, char *text, size_t bytes)
+DYNSEL_RARE dynsel_status dynsel_opencl_read_source(const char *path, char *text, size_t bytes)
 {
     size_t length = 0;
     const request r = {
@@ -169,8 +170,8 @@ static bool is_whole_spirv(const unsigned char *memory, size_t bytes, bool rever
     return entry_points != 0 && functions != 0 && functions == ends;
 }
 
-dynsel_status dynsel_opencl_read_binary(const char *path, void *memory, size_t bytes,
-                                        size_t *length)
+DYNSEL_RARE dynsel_status dynsel_opencl_read_binary(const char *path, void *memory, size_t bytes,
+                                                    size_t *length)
 {
     const request r = {.function = __func__, .memory = memory, .bytes = bytes, .length = length};
     const dynsel_status status = read_file(&r, path, 0);

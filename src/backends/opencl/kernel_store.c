@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "port/likely.h"
 #include "port/lock.h"
 
 static dynsel_opencl_kernel_store store; /* load == NULL: no store is set */
@@ -50,7 +51,7 @@ static uint64_t add_text(uint64_t key, const char *text)
 }
 
 /* Covers everything that a binary depends on, the version of the driver included. */
-static uint64_t key_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
+static DYNSEL_RARE uint64_t key_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
 {
     static const cl_device_info queries[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
                                              CL_DRIVER_VERSION};
@@ -81,8 +82,8 @@ bool dynsel_opencl_store_is_for(const dynsel_kernel *kernel)
     return there && (kernel->source != NULL || kernel->il != NULL);
 }
 
-const void *dynsel_opencl_store_open(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                     size_t *bytes)
+DYNSEL_RARE const void *dynsel_opencl_store_open(const dynsel_opencl_entry *entry,
+                                                 const dynsel_kernel *kernel, size_t *bytes)
 {
     heading head = {.bytes = 0};
     dynsel_lock_acquire(&store_lock);
@@ -129,7 +130,7 @@ static cl_uint place_of(cl_device_id device, cl_program program)
 
 /* Copies the binary behind the heading in the scratch memory, and returns its size; 0: the program
  * has no binary, or it does not fit. */
-static size_t read_binary(cl_device_id device, cl_program program)
+static DYNSEL_RARE size_t read_binary(cl_device_id device, cl_program program)
 {
     const cl_uint place = place_of(device, program);
     size_t sizes[CONFIG_DYNSEL_OPENCL_MAX_DEVICES] = {0};

@@ -4,6 +4,7 @@
 #include "backends/opencl/device_state.h"
 #include "base/fail.h"
 #include "port/context.h"
+#include "port/likely.h"
 #include "port/spinlock.h"
 
 /* The figures are in the header. */
@@ -227,7 +228,7 @@ static dynsel_status enter(unsigned char *first, size_t bytes)
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_opencl_pin_memory(void *memory, size_t bytes)
+DYNSEL_RARE dynsel_status dynsel_opencl_pin_memory(void *memory, size_t bytes)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
@@ -261,7 +262,7 @@ static region *find_at(const void *first)
     return NULL;
 }
 
-dynsel_status dynsel_opencl_unpin_memory(void *memory)
+DYNSEL_RARE dynsel_status dynsel_opencl_unpin_memory(void *memory)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;

@@ -183,7 +183,8 @@ static bool parse(const char *text, dynsel_opencl_selector *selector, mistake *w
 }
 
 #if CONFIG_DYNSEL_ERROR_TEXTS
-const char *dynsel_opencl_quote(const char *from, dynsel_text_slice word, const char *meant)
+DYNSEL_RARE const char *dynsel_opencl_quote(const char *from, dynsel_text_slice word,
+                                            const char *meant)
 {
     static char texts[4][96];
     static dynsel_word turn;

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "policy/report.h"
+#include "port/likely.h"
 #include "port/lock.h"
 
 enum { TABLE = CONFIG_DYNSEL_THREADS_WORKERS };
@@ -70,7 +71,7 @@ static void forget(void)
 
 void (*const dynsel_fork_workers)(void) = forget;
 
-static dynsel_status start_all(const char *function, uint32_t wanted)
+static DYNSEL_RARE dynsel_status start_all(const char *function, uint32_t wanted)
 {
     dynsel_fork_watch();
     while (running < wanted) {
@@ -106,7 +107,7 @@ static dynsel_status start_if_none(const char *function)
     return start_all(function, processors < TABLE ? (uint32_t)processors : TABLE);
 }
 
-dynsel_status dynsel_threads_start(size_t wanted)
+DYNSEL_RARE dynsel_status dynsel_threads_start(size_t wanted)
 {
     const char *const function = DYNSEL_TEXT(__func__);
     if (wanted > TABLE) {
@@ -183,7 +184,8 @@ static dynsel_status get_started_resources(dynsel_backend *backend, dynsel_resou
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_threads_resources(dynsel_resource *resources, size_t capacity, size_t *count)
+DYNSEL_RARE dynsel_status dynsel_threads_resources(dynsel_resource *resources, size_t capacity,
+                                                   size_t *count)
 {
     if (count == NULL || (resources == NULL && capacity != 0)) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "resources or count is NULL");
