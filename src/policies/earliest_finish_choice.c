@@ -27,10 +27,15 @@ enum {
     HOME_MARGIN = 8 /* another home takes less than seven eighths of the time */
 };
 
-/* Makes a resource the best one if its cost is less than that of the best so far. */
+/* Makes a resource the best one if its cost is less than that of the best so far. The queue and the
+ * run with what the program spends beside it are the least that it can be, except at home. */
 static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
                             uint64_t whole_ns)
 {
+    if (dynsel_sight_queue_ns(s, index) + whole_ns >= s->best_cost_ns && index != s->home &&
+        !dynsel_sight_is_traced(s)) {
+        return;
+    }
     const uint64_t cost = dynsel_sight_cost_ns(s, index, run_ns, whole_ns);
     dynsel_sight_trace_estimate(s, index, run_ns, cost);
     if (cost < s->best_cost_ns) {
@@ -41,7 +46,7 @@ static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run
 }
 
 /* A run and what it usually takes of the program's time. */
-static uint64_t usual_whole_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+static inline uint64_t usual_whole_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     return run_ns + dynsel_finish_program_ns(s->policy, s->kinds->own, index);
 }
@@ -128,8 +133,8 @@ static void weigh_worth(dynsel_finish_sight *s)
 
 static bool may_block(const dynsel_finish_sight *s, uint64_t run_ns)
 {
-    return s->best == DYNSEL_FINISH_NO_RESOURCE || run_ns <= dynsel_sight_submit_ns(s, s->best) ||
-           run_ns <= s->shortest_queue_ns || dynsel_finish_is_one_by_one(s->policy);
+    return s->best == DYNSEL_FINISH_NO_RESOURCE || run_ns <= s->shortest_queue_ns ||
+           run_ns <= dynsel_sight_submit_ns(s, s->best) || dynsel_finish_is_one_by_one(s->policy);
 }
 
 /* A first time is no estimate, but no more than it is needed: so the resource may be the best. */
@@ -161,9 +166,9 @@ static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool
     return run_ns;
 }
 
-static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
+                                uint64_t whole_ns)
 {
-    const uint64_t whole_ns = usual_whole_ns(s, index, run_ns);
     if (run_ns < s->fastest_ns) {
         s->fastest_ns = run_ns;
         s->fastest = index;
@@ -175,21 +180,28 @@ static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t
     }
 }
 
+static inline void weigh(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns, bool may_be_best)
+{
+    const uint64_t beside_ns = dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
+    if (may_be_best) {
+        consider(s, index, run_ns, run_ns + beside_ns);
+    }
+    note_fastest(s, index, run_ns,
+                 run_ns + dynsel_finish_usually_beside_ns(s->policy, index, beside_ns));
+}
+
 /* Candidates that do not block the caller. */
 static void look_at_others(dynsel_finish_sight *s, bool even_first)
 {
-    const dynsel_finish_set others = s->candidates & ~dynsel_finish_blocking(s->policy);
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (!dynsel_finish_is_in(others, i)) {
-            continue;
-        }
+    dynsel_finish_set others = s->candidates & ~dynsel_finish_blocking(s->policy);
+    while (others != 0) {
+        const uint32_t i = dynsel_finish_take_first(&others);
         s->shortest_queue_ns =
             dynsel_finish_lower(s->shortest_queue_ns, dynsel_sight_queue_ns(s, i));
         const uint64_t known_ns = look_for_run(s, i, even_first);
         const uint64_t run_ns = known_ns != 0 ? known_ns : most_run_ns(s, i);
         if (run_ns != 0) {
-            consider(s, i, run_ns, dynsel_sight_whole_ns(s, i, run_ns));
-            note_fastest(s, i, run_ns);
+            weigh(s, i, run_ns, true);
         }
     }
 }
@@ -197,17 +209,13 @@ static void look_at_others(dynsel_finish_sight *s, bool even_first)
 /* Whether the caller may be blocked depends on the others. */
 static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
 {
-    const dynsel_finish_set blocking = s->candidates & dynsel_finish_blocking(s->policy);
-    for (uint32_t i = 0; blocking != 0 && i < s->count; i++) {
-        const uint64_t run_ns =
-            dynsel_finish_is_in(blocking, i) ? look_for_run(s, i, even_first) : 0;
-        if (run_ns == 0) {
-            continue;
+    dynsel_finish_set blocking = s->candidates & dynsel_finish_blocking(s->policy);
+    while (blocking != 0) {
+        const uint32_t i = dynsel_finish_take_first(&blocking);
+        const uint64_t run_ns = look_for_run(s, i, even_first);
+        if (run_ns != 0) {
+            weigh(s, i, run_ns, may_block(s, run_ns));
         }
-        if (may_block(s, run_ns)) {
-            consider(s, i, run_ns, dynsel_sight_whole_ns(s, i, run_ns));
-        }
-        note_fastest(s, i, run_ns);
     }
 }
 

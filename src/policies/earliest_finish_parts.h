@@ -79,6 +79,14 @@ static inline bool dynsel_finish_is_in(dynsel_finish_set set, uint32_t index)
     return (set >> index & 1u) != 0;
 }
 
+/* Takes the first resource out of a set that is not empty. */
+static inline uint32_t dynsel_finish_take_first(dynsel_finish_set *set)
+{
+    const uint32_t first = (uint32_t)__builtin_ctzll(*set);
+    *set &= *set - 1;
+    return first;
+}
+
 static inline dynsel_finish_set dynsel_finish_set_of(const dynsel_word *words)
 {
     dynsel_finish_set set = dynsel_word_load_relaxed(&words[0]);
@@ -356,16 +364,22 @@ static inline uint64_t dynsel_finish_start_ns(const dynsel_earliest_finish_polic
     return dynsel_word_load_relaxed(&policy->states[index].is.start_ns);
 }
 
-/* What a run usually takes of the program's time: that of dynsel_finish_beside_ns() is the least,
- * and contains what the program does between two submits. */
-static inline uint64_t dynsel_finish_program_ns(const dynsel_earliest_finish_policy *policy,
-                                                const dynsel_finish_kind *kind, uint32_t index)
+/* What a run usually takes of the program's time: beside_ns, of dynsel_finish_beside_ns(), is the
+ * least, and contains what the program does between two submits. */
+static inline uint64_t dynsel_finish_usually_beside_ns(const dynsel_earliest_finish_policy *policy,
+                                                       uint32_t index, uint64_t beside_ns)
 {
     const uint64_t start_ns = dynsel_finish_start_ns(policy, index);
     const uint64_t submit_ns =
         dynsel_finish_ns(dynsel_word_load_relaxed(&policy->states[index].is.submit));
-    const uint64_t beside_ns = dynsel_finish_beside_ns(policy, kind, index);
     return start_ns != 0 && beside_ns >= submit_ns ? beside_ns - submit_ns + start_ns : beside_ns;
+}
+
+static inline uint64_t dynsel_finish_program_ns(const dynsel_earliest_finish_policy *policy,
+                                                const dynsel_finish_kind *kind, uint32_t index)
+{
+    return dynsel_finish_usually_beside_ns(policy, index,
+                                           dynsel_finish_beside_ns(policy, kind, index));
 }
 
 /* No run on a resource is predicted to be shorter. Where none is known yet, one of a few

@@ -365,6 +365,11 @@ static inline void dynsel_sight_trace_impairment(const dynsel_finish_sight *s, u
     }
 }
 
+static inline bool dynsel_sight_is_traced(const dynsel_finish_sight *s)
+{
+    return dynsel_traced_is_on(s->selection);
+}
+
 static inline void dynsel_sight_trace(dynsel_finish_sight *s, const dynsel_selection *selection)
 {
     s->selection = selection;
@@ -393,6 +398,12 @@ static inline void dynsel_sight_trace_impairment(const dynsel_finish_sight *s, u
 {
     (void)s;
     (void)impaired;
+}
+
+static inline bool dynsel_sight_is_traced(const dynsel_finish_sight *s)
+{
+    (void)s;
+    return false;
 }
 
 static inline void dynsel_sight_trace(const dynsel_finish_sight *s,
