@@ -33,7 +33,7 @@ static const argument own_options[] = {
     {"--tiles", "N", "in each dimension", &own.tiles, 1, MOST_TILES, NULL},
     {"--tile", "N", "rows of a tile, and columns", &own.tile, LEAST_TILE, MOST_TILE, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
-    PASSES_ONLY,
+    PASSES_OPTIONS,
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1, .workers = 1};

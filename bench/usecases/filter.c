@@ -31,7 +31,7 @@ static const argument own_options[] = {
     {.name = "--pictures", .value = "FOLDER", .help = "folder with *.ppm files", .text = &folder},
     {"--radius", "N", "radius of the softening, in pixels", &own.radius, 0, 32, NULL},
     {"--passes", "N", "passes with each policy", &own.passes, 1, 10000, NULL},
-    PASSES_ONLY,
+    PASSES_OPTIONS,
     {.name = NULL}};
 
 typedef struct job {

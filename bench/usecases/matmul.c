@@ -23,7 +23,7 @@ static const argument own_options[] = {
     {"--tiles", "N", "in each dimension", &own.tiles, 1, MATMUL_GRAPH_MOST_TILES, NULL},
     {"--tile", "N", "rows of a tile, and columns", &own.tile, 4, 2048, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
-    PASSES_ONLY,
+    PASSES_OPTIONS,
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1, .workers = 1};

@@ -35,7 +35,7 @@ static const argument own_options[] = {
     {"--parts", "N", "of the arrays", &own.parts, 1, MOST_PARTS, NULL},
     {"--iterations", "N", "in one pass", &own.iterations, 1, 1000, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
-    PASSES_ONLY,
+    PASSES_OPTIONS,
     {.name = NULL}};
 
 typedef struct part {

@@ -2,9 +2,11 @@
 #include "passes.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../examples/common/learned_file.h"
 #include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "../policies.h"
@@ -33,6 +35,7 @@ static entrant all[MOST];
 static size_t count;
 
 const char *passes_only;
+const char *passes_learned;
 
 /* Whether one of the words of --only is a part of the name. */
 static bool is_wanted(const char *name)
@@ -49,6 +52,63 @@ static bool is_wanted(const char *name)
     }
     return passes_only == NULL;
 }
+
+#if CONFIG_DYNSEL_LEARNED_TABLES
+
+static learned_file kept;
+
+static dynsel_earliest_finish_policy *find_learner(void)
+{
+    _Static_assert(offsetof(dynsel_earliest_finish_policy, policy) == 0, "the policy is its begin");
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].policy, "earliest_finish") == 0) {
+            return (dynsel_earliest_finish_policy *)(void *)all[i].acts;
+        }
+    }
+    log_exit(STATUS_USAGE, "--learned %s: --only %s leaves out earliest_finish, which learns",
+             passes_learned, passes_only);
+}
+
+static void begin_with_learned(void)
+{
+    dynsel_learned_report loaded;
+    if (passes_learned == NULL) {
+        return;
+    }
+    dynsel_earliest_finish_policy *const learner = find_learner();
+    if (!learned_file_open(&kept, passes_learned)) {
+        log_exit(STATUS_FAILED, "--learned %s: %s", passes_learned, kept.error);
+    }
+    if (!learned_file_load(&kept, learner, &loaded)) {
+        log_note("--learned %s: %s", passes_learned, kept.error);
+    }
+    printf("earliest_finish begins with %u kinds of work on %u devices that an earlier run "
+           "learned\n",
+           loaded.kinds, loaded.devices);
+}
+
+static void keep_learned(void)
+{
+    if (passes_learned != NULL && !learned_file_save(&kept, find_learner(), NULL)) {
+        log_exit(STATUS_FAILED, "--learned %s: %s", passes_learned, kept.error);
+    }
+    learned_file_close(&kept);
+}
+
+#else
+
+static void begin_with_learned(void)
+{
+    if (passes_learned != NULL) {
+        log_exit(STATUS_USAGE, "--learned: this build has no CONFIG_DYNSEL_LEARNED_TABLES");
+    }
+}
+
+static void keep_learned(void)
+{
+}
+
+#endif
 
 static void open_all(const resources *r)
 {
@@ -73,6 +133,7 @@ static void open_all(const resources *r)
             all[count++] = (entrant){.policy = p->name, .acts = p->policy};
         }
     }
+    begin_with_learned();
 }
 
 static void do_pass(const passes_work *work, entrant *who)
@@ -237,6 +298,7 @@ void passes_measure(const passes_work *work, const resources *r, uint32_t passes
     open_all(r);
     do_all(work, passes);
     tell(work, r, passes);
+    keep_learned();
     for (size_t i = 0; i < count; i++) {
         log_check(dynsel_policy_deinit(all[i].acts) == DYNSEL_OK, "dynsel_policy_deinit");
     }

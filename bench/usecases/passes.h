@@ -20,13 +20,22 @@ typedef struct passes_work {
     double oracle_ns; /* one pass of a schedule made afterwards (schedule.h); 0: none */
 } passes_work;
 
-/* The option --only, for the table of a program: which policies and fixed resources take part. */
+/* The options --only and --learned, for the table of a program: which policies and fixed resources
+ * take part, and the file that keeps what earliest_finish learns. */
 extern const char *passes_only;
-#define PASSES_ONLY                                                                                \
+extern const char *passes_learned;
+#define PASSES_OPTIONS                                                                             \
+    {"--only",                                                                                     \
+     "WORDS",                                                                                      \
+     "policies and resources with one of these in their names: \"GPU,finish\"",                    \
+     NULL,                                                                                         \
+     0,                                                                                            \
+     0,                                                                                            \
+     &passes_only},                                                                                \
     {                                                                                              \
-        "--only", "WORDS",                                                                         \
-            "policies and resources with one of these in their names: \"GPU,finish\"", NULL, 0, 0, \
-            &passes_only                                                                           \
+        "--learned", "FILE",                                                                       \
+            "earliest_finish begins with what an earlier run learned, and keeps what it learns",   \
+            NULL, 0, 0, &passes_learned                                                            \
     }
 
 /* Prints a table, and how many pieces each policy gave to each resource, and adds rows to the CSV

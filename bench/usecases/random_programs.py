@@ -4,6 +4,7 @@
 
 The figure is its share of the speed of the best single device: over the first passes, when nothing is known, and from
 the fifth pass on. With several folders of programs, of different builds of the library, each of them runs each program.
+With --learned a run before has learned the work already.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -66,9 +68,9 @@ def limits_of(folders, name):
     return limits
 
 
-def shares(folder, name, words, only, limit_s):
+def shares(folder, name, words, limit_s):
     """Runs a program: its two shares, in percent; None if it took too long."""
-    command = [str(folder / f"usecase-{name}"), *words, "--only", only]
+    command = [str(folder / f"usecase-{name}"), *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired:
@@ -79,11 +81,27 @@ def shares(folder, name, words, only, limit_s):
     return float(row[1]), float(row[2])
 
 
-def summary(folder, later):
-    """One line of what the shares from the fifth pass on are like."""
-    mean = statistics.geometric_mean([min(share, 100) for share in later])
-    return (f"{folder}: {mean:.1f} % in the geometric mean of shares up to 100; below 95 %: "
-            f"{sum(share < 95 for share in later)}, below 80 %: {sum(share < 80 for share in later)} of {len(later)}")
+def measured(folder, name, words, wanted):
+    """The medians of the two shares over the runs of a program; None if all took too long."""
+    words = [*words, "--only", wanted.only]
+    with tempfile.TemporaryDirectory() as place:
+        if wanted.learned:
+            words += ["--learned", f"{place}/learned.bin"]
+            shares(folder, name, words, wanted.limit)
+        runs = [shares(folder, name, words, wanted.limit) for _ in range(wanted.repeats)]
+    known = [run for run in runs if run is not None]
+    return tuple(statistics.median(column) for column in zip(*known)) if known else None
+
+
+def summary(folder, both):
+    """Two lines: what the shares over the first passes, and those from the fifth pass on are like."""
+    lines = []
+    for when, column in zip(("first", "later"), zip(*both)):
+        mean = statistics.geometric_mean([min(share, 100) for share in column])
+        below = ", ".join(f"below {limit} %: {sum(share < limit for share in column)}" for limit in (95, 90, 80))
+        lines.append(f"{folder}, {when} passes: {mean:.1f} % in the geometric mean of shares up to 100; {below} "
+                     f"of {len(column)}")
+    return "\n".join(lines)
 
 
 def main():
@@ -97,6 +115,8 @@ def main():
                         help="runs of each program, whose median counts (default: 3)")
     parser.add_argument("--limit", type=float, default=60, metavar="S", help="seconds for a run (default: 60)")
     parser.add_argument("--gpu", action="store_true", help="sizes for a machine with a large GPU")
+    parser.add_argument("--learned", action="store_true",
+                        help="each program begins with what it learned in a run before, which does not count")
     parser.add_argument("--only", default="NVIDIA,AMD,Intel,cpu,basic,pthread,worker 0,finish", metavar="WORDS",
                         help="which policies and devices run, as with the programs' own --only")
     wanted = parser.parse_args()
@@ -109,7 +129,7 @@ def main():
             print(f"{folder}: no use cases there; build them with: scons CONF=usecases usecases", file=sys.stderr)
             return EXIT_WRONG_USAGE
     draws = random.Random(wanted.seed)
-    later = {folder: [] for folder in folders}
+    known = {folder: [] for folder in folders}
     print("from the first and from the fifth pass on, in percent of the best single device (seed "
           f"{wanted.seed}):", flush=True)
     for _ in range(wanted.count):
@@ -117,18 +137,14 @@ def main():
         words = within_limits(words, limits_of(folders, name))
         cells = []
         for folder in folders:
-            runs = [shares(folder, name, words, wanted.only, wanted.limit) for _ in range(wanted.repeats)]
-            runs = [run for run in runs if run is not None]
-            if runs:
-                first, second = (statistics.median(column) for column in zip(*runs))
-                later[folder].append(second)
-                cells.append(f"{first:7.1f} {second:7.1f}")
-            else:
-                cells.append("  took too long")
+            both = measured(folder, name, words, wanted)
+            if both is not None:
+                known[folder].append(both)
+            cells.append("  took too long" if both is None else f"{both[0]:7.1f} {both[1]:7.1f}")
         print(" |".join(cells), f"  {name} {' '.join(words)}", flush=True)
     for folder in folders:
-        if later[folder]:
-            print(summary(folder, later[folder]))
+        if known[folder]:
+            print(summary(folder, known[folder]))
     return 0
 
 

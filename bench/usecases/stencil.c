@@ -38,7 +38,7 @@ static const argument own_options[] = {
     {"--columns", "N", "of the grid", &own.columns, 2, 65536, NULL},
     {"--iterations", "N", "in one pass", &own.iterations, 1, 1000, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
-    PASSES_ONLY,
+    PASSES_OPTIONS,
     {.name = NULL}};
 
 /* Buffers of one part; iteration i reads those of i % 2 and writes the other ones. */

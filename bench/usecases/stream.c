@@ -47,7 +47,7 @@ static const argument own_options[] = {
      STREAM_LEAST_SIZE, 32, NULL},
     {"--tiny", NULL, "only work of 1 to 4096 elements", &own.is_tiny, 0, 1, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
-    PASSES_ONLY,
+    PASSES_OPTIONS,
     {.name = NULL}};
 
 typedef struct data {

@@ -124,7 +124,7 @@ static bool write_results(const options *o)
     return true;
 }
 
-static bool save(const options *o, const learned *l)
+static bool save(const options *o, learned *l)
 {
     dynsel_learned_report saved;
     char name[4096];
@@ -185,7 +185,7 @@ static bool run(const options *o, const resources *r, learned *l)
 static int run_and_close(const options *o)
 {
     static resources r;
-    learned l = {.file = -1};
+    learned l = {.file = {.descriptor = -1}};
     int status = resources_find(&r) ? EXIT_SUCCESS : EXIT_FAILURE;
 
     if (status == EXIT_SUCCESS && o->only != NULL) {

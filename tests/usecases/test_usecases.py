@@ -70,6 +70,27 @@ class Usecases(unittest.TestCase):
         self.assertNotRegex(done.stdout, "(?m)^(fixed p|round_robin|dynamic_load|auto_tune)")
         self.refused(run("matmul", *self.options("matmul"), "--only", "nobody"), 2, "--only nobody", "worker 0")
 
+    def test_what_was_learned_is_kept(self):
+        kept = Path(self.folder) / "learned.bin"
+        only = ["--only", "worker,finish", "--learned", kept]
+        for program in chosen(("nstream", "filter", *WITH_ORACLE)):
+            with self.subTest(program):
+                for kinds in ("0 kinds of work on 0 devices", "[1-9][0-9]* kinds of work on [23] devices"):
+                    done = run(program, *self.options(program), *only)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                    self.assertRegex(done.stdout, f"(?m)^earliest_finish begins with {kinds} that an earlier run learned$")
+                kept.unlink()
+        matmul = [*self.options("matmul"), *only]
+        kept.write_bytes(b"dynselLT and what is damaged")
+        done = run("matmul", *matmul)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (0, 1), done.stderr)
+        self.assertRegex(done.stderr, "--learned .*learned.bin: .*; all is learned anew")
+        kept.write_bytes(b"a letter")
+        self.refused(run("matmul", *matmul), 1, "--learned", "something else than a learned table")
+        self.assertEqual(kept.read_bytes(), b"a letter")
+        self.refused(run("matmul", *matmul, "--only", "worker"), 2, "--learned", "leaves out earliest_finish")
+        self.refused(run("matmul", *matmul, "--learned", "/nowhere/x"), 1, "--learned /nowhere/x: cannot be written")
+
     def refused(self, done, status, *words):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
@@ -227,13 +248,15 @@ class Usecases(unittest.TestCase):
         def random_programs(*arguments):
             return subprocess.run([sys.executable, SCRIPTS / "random_programs.py", *arguments], check=False,
                                   capture_output=True, text=True, env={**os.environ, **ONE})
-        done = random_programs("--count", "2", "--repeats", "1", "--seed", "2", FOLDER)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        lines = done.stdout.splitlines()
-        self.assertEqual(len(lines), 4)
-        for line in lines[1:3]:
-            self.assertRegex(line, r"^ +\d+\.\d +\d+\.\d   (matmul|cholesky|stencil|stream|nstream) --")
-        self.assertRegex(lines[3], r" % in the geometric mean .* of 2$")
+        for options in ([], ["--learned"]):
+            done = random_programs("--count", "2", "--repeats", "1", "--seed", "2", *options, FOLDER)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            lines = done.stdout.splitlines()
+            self.assertEqual(len(lines), 5)
+            for line in lines[1:3]:
+                self.assertRegex(line, r"^ +\d+\.\d +\d+\.\d   (matmul|cholesky|stencil|stream|nstream) --")
+            for line, when in zip(lines[3:], ("first", "later")):
+                self.assertRegex(line, f", {when} passes: .* % in the geometric mean .* of 2$")
         self.refused(random_programs(self.folder), 2, "no use cases there")
         self.refused(random_programs("--count", "0", FOLDER), 2, "at least 1")
         self.refused(random_programs("--count", "1", "--only", "finish", FOLDER), 1, "failed with exit status")
