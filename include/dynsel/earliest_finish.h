@@ -194,6 +194,10 @@ typedef struct dynsel_finish_kind {
     dynsel_word root;        /* 1 + the entry of the same kind without key words; 0: this one */
     dynsel_word work;        /* the run that was known first, in units of 16 ns, and 1; 0: none */
     dynsel_word work_amount; /* its amount, as in points */
+#if CONFIG_DYNSEL_LEARNED_TABLES
+    dynsel_word cold[2]; /* a bit for each resource whose times are from a learned table, and where
+                            nothing of the id has run: what runs first may be compiled */
+#endif
     dynsel_finish_times resources[CONFIG_DYNSEL_MAX_RESOURCES];
 } dynsel_finish_kind;
 

@@ -31,7 +31,7 @@ DYNSEL_BEGIN_DECLS
 
 /** No table of this configuration is larger, in bytes: for the size of an area. */
 #define DYNSEL_LEARNED_MOST_BYTES                                                                  \
-    (2 * (size_t)DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * (size_t)236 +           \
+    (2 * (size_t)DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * (size_t)240 +           \
      64 * (size_t)32 +                                                                             \
      CONFIG_DYNSEL_EARLIEST_FINISH_KINDS *                                                         \
          (20 + CONFIG_DYNSEL_MAX_KEY_WORDS * (size_t)4 +                                           \
@@ -113,7 +113,12 @@ DYNSEL_CHECKED dynsel_status dynsel_earliest_finish_save(dynsel_earliest_finish_
  * Devices are recognized by backend, vendor and name, of several equal ones the first by the first;
  * the order of resources does not matter. Devices that only one side has are ignored. Where also
  * platform and driver are the same, times count as if they had been measured here, and need no
- * trial run. Times from another driver are estimates for the first trial run: the first measured
+ * trial run; but a device that compiles before a first run (first_start_ns in <dynsel/backend.h>;
+ * OpenCL devices) gets its first run of an id as if the time were not known, when the runs have
+ * paid for that. That does not hold for the device on which the kind is fastest, unless it is on
+ * processors of the host and another resource would be done before it has compiled. What first
+ * starts on a device took is in the table, and half forgotten with each load, because drivers keep
+ * what they have compiled. Times from another driver are estimates for the first trial run: the first measured
  * time of a kind on such a device replaces all of them.
  *
  * What the policy has already measured itself stays: times of a kind on a resource, all that is

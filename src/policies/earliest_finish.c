@@ -78,6 +78,7 @@ static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_select
     if (root != kind) {
         count_run(root, selection->index);
     }
+    dynsel_finish_warm_up(root, selection->index);
     dynsel_word_store_relaxed(&kind->used, dynsel_word_load_relaxed(&policy->clock));
     dynsel_word_store_relaxed(&root->used, dynsel_word_load_relaxed(&policy->clock));
     if (selection->notes[1] < dynsel_word_load_relaxed(&root->smallest)) {

@@ -471,8 +471,9 @@ static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
     uint32_t trial = DYNSEL_FINISH_NOTE_FIRST_TRIAL;
-    if (s->unknown != 0 && (is_chance || dynsel_finish_is_in(s->to_wake, s->best) ||
-                            runs < NEW_RUNS || dynsel_finish_is_turn(runs + 1, LATER_BITS))) {
+    if ((s->unknown != 0 || s->cold != 0) &&
+        (is_chance || dynsel_finish_is_in(s->to_wake, s->best) || runs < NEW_RUNS ||
+         dynsel_finish_is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
     }
     if (other == DYNSEL_FINISH_NO_RESOURCE &&

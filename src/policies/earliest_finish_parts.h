@@ -96,6 +96,31 @@ static inline dynsel_finish_set dynsel_finish_set_of(const dynsel_word *words)
     return set;
 }
 
+/* Of a root: the resources that only a learned table knows, and that may have to compile. */
+static inline dynsel_finish_set dynsel_finish_cold(const dynsel_finish_kind *root)
+{
+#if CONFIG_DYNSEL_LEARNED_TABLES
+    return dynsel_finish_set_of(root->cold);
+#else
+    (void)root;
+    return 0;
+#endif
+}
+
+/* Something of the id runs on a resource. */
+static inline void dynsel_finish_warm_up(dynsel_finish_kind *root, uint32_t index)
+{
+#if CONFIG_DYNSEL_LEARNED_TABLES
+    const uint32_t cold = dynsel_word_load_relaxed(&root->cold[index / 32]);
+    if (!DYNSEL_LIKELY(cold == 0)) {
+        dynsel_word_store_relaxed(&root->cold[index / 32], cold & ~(1u << index % 32));
+    }
+#else
+    (void)root;
+    (void)index;
+#endif
+}
+
 /* The resources whose work is complete when the submit returns. */
 static inline dynsel_finish_set dynsel_finish_blocking(const dynsel_earliest_finish_policy *policy)
 {

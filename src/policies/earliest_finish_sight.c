@@ -302,18 +302,53 @@ static dynsel_finish_set without_processors(const dynsel_finish_sight *s)
                : s->all;
 }
 
+/* Of a kind that a learned table knows, the resources that have not run it yet would compile it
+ * first, and so get trial runs alone, as if their times were not known: but not the one that is
+ * the fastest, unless it is on the host's processors, and another one would be done before it has
+ * compiled. */
+DYNSEL_RARE static void leave_out_cold(dynsel_finish_sight *s, dynsel_finish_set cold)
+{
+    uint64_t least_ns = UINT64_MAX;
+    uint64_t least_warm_ns = UINT64_MAX;
+    uint32_t least = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint64_t run_ns =
+            dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, true) : 0;
+        const uint64_t whole_ns = run_ns + dynsel_finish_program_ns(s->policy, s->kinds->own, i);
+        if (run_ns != 0 && whole_ns < least_ns) {
+            least_ns = whole_ns;
+            least = i;
+        }
+        if (run_ns != 0 && !dynsel_finish_is_in(cold, i)) {
+            least_warm_ns = dynsel_finish_lower(least_warm_ns, whole_ns);
+        }
+    }
+    if (!dynsel_finish_is_at(&s->policy->states[least], DYNSEL_FINISH_PROCESSORS) ||
+        least_warm_ns >= dynsel_word_load_relaxed(&s->policy->first_starts[least])) {
+        cold &= ~((dynsel_finish_set)1 << least);
+    }
+    s->cold = s->candidates & cold;
+    s->candidates &= ~cold;
+}
+
 void dynsel_sight_look(dynsel_finish_sight *s)
 {
     s->looked = false;
     look_at_queues(s);
     s->all = find_candidates(&s->policy->policy, s->count, s->task);
     s->candidates = s->all;
+    s->cold = 0;
     s->to_wake = 0;
+    const dynsel_finish_set cold =
+        s->kinds->own != NULL ? dynsel_finish_cold(s->kinds->root) & s->all : 0;
+    if (!DYNSEL_LIKELY(cold == 0)) {
+        leave_out_cold(s, cold);
+    }
     if (s->kinds->own != NULL && dynsel_finish_is_one_by_one(s->policy)) {
         look_for_awake(s);
     } else if (s->kinds->own != NULL &&
                dynsel_word_load_relaxed(&s->policy->way) == DYNSEL_FINISH_WITHOUT_PROCESSORS) {
-        s->candidates = without_processors(s);
+        s->candidates &= without_processors(s);
     } else {
         /* all get work */
     }

@@ -38,6 +38,7 @@ typedef struct dynsel_finish_sight {
     bool others_follow;       /* this kind takes twice as long there as uses of data usually do */
     dynsel_finish_set all;    /* that can run it */
     dynsel_finish_set candidates; /* those that get work now */
+    dynsel_finish_set cold;       /* those that get trial runs alone, because they would compile */
     dynsel_finish_set to_wake;    /* workers that may sleep, where another is awake: */
     uint32_t awake;               /* that one */
     uint32_t unknown;             /* candidates without a time */

@@ -95,6 +95,10 @@ static void fill_in(dynsel_finish_kind *entry, const dynsel_task *task, dynsel_t
     dynsel_word_store_relaxed(&entry->work, 0);
     dynsel_word_store_relaxed(&entry->work_amount, 0);
     dynsel_word_store_relaxed(&entry->used, 0);
+#if CONFIG_DYNSEL_LEARNED_TABLES
+    dynsel_word_store_relaxed(&entry->cold[0], 0);
+    dynsel_word_store_relaxed(&entry->cold[1], 0);
+#endif
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
         forget(&entry->resources[i]);
     }
@@ -232,29 +236,13 @@ DYNSEL_RARE dynsel_finish_kind *dynsel_finish_add(dynsel_earliest_finish_policy 
 }
 #endif
 
-/* The entry of the same task without key words. NULL: there is none. */
-static dynsel_finish_kind *find_root(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
-                                     dynsel_task_key key)
+/* The entry of the same task without key words, before its kind knows it. NULL: there is none. */
+DYNSEL_RARE static dynsel_finish_kind *find_root(dynsel_earliest_finish_policy *policy,
+                                                 const dynsel_task *task, dynsel_task_key key)
 {
     dynsel_task root = *task;
     root.key_word_count = 0;
     return find(policy, &root, key);
-}
-
-dynsel_finish_kinds dynsel_finish_find(dynsel_earliest_finish_policy *policy,
-                                       const dynsel_task *task)
-{
-    const dynsel_task_key key = dynsel_task_key_of(task);
-    dynsel_finish_kinds kinds = {.own = find(policy, task, key)};
-    kinds.root = kinds.own;
-    if (kinds.own != NULL && task->key_word_count != 0) {
-        dynsel_finish_kind *root = find_root(policy, task, key);
-        if (root != NULL) {
-            dynsel_word_store_relaxed(&kinds.own->root, (uint32_t)(root - policy->kinds) + 1);
-            kinds.root = root;
-        }
-    }
-    return kinds;
 }
 
 dynsel_finish_kind *dynsel_finish_root_of(dynsel_earliest_finish_policy *policy,
@@ -263,4 +251,24 @@ dynsel_finish_kind *dynsel_finish_root_of(dynsel_earliest_finish_policy *policy,
     const uint32_t number = dynsel_word_load_relaxed(&kind->root);
     dynsel_finish_kind *root = number != 0 ? &policy->kinds[number - 1] : kind;
     return dynsel_kind_is_root(&root->kind, &kind->kind) ? root : kind;
+}
+
+dynsel_finish_kinds dynsel_finish_find(dynsel_earliest_finish_policy *policy,
+                                       const dynsel_task *task)
+{
+    const dynsel_task_key key = dynsel_task_key_of(task);
+    dynsel_finish_kinds kinds = {.own = find(policy, task, key)};
+    kinds.root = kinds.own;
+    if (kinds.own == NULL || task->key_word_count == 0) {
+        return kinds;
+    }
+    kinds.root = dynsel_finish_root_of(policy, kinds.own);
+    if (kinds.root == kinds.own) {
+        dynsel_finish_kind *root = find_root(policy, task, key);
+        if (root != NULL) {
+            dynsel_word_store_relaxed(&kinds.own->root, (uint32_t)(root - policy->kinds) + 1);
+            kinds.root = root;
+        }
+    }
+    return kinds;
 }

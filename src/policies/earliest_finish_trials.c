@@ -23,7 +23,7 @@ static bool is_small(const dynsel_finish_sight *s)
 static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
 {
     const dynsel_finish_times *times = &s->kinds->root->resources[index];
-    return dynsel_sight_is_candidate(s, index) &&
+    return dynsel_finish_is_in(s->candidates | s->cold, index) &&
            dynsel_word_load_relaxed(&times->unfinished) == 0 &&
            dynsel_word_load_relaxed(&times->trials) < MOST_TRIALS;
 }
@@ -95,7 +95,9 @@ DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s,
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
+        const uint64_t known_ns = dynsel_sight_known_run_ns(s, i, false);
+        if (i == s->best || !may_be_tried(s, i) ||
+            (known_ns != 0 && !dynsel_finish_is_in(s->cold, i))) {
             continue;
         }
         const bool is_too_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
@@ -104,7 +106,7 @@ DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s,
         if ((is_too_short || is_too_large) && i != s->ready_on) {
             continue;
         }
-        const uint64_t guess_ns = guessed_run_ns(s, i);
+        const uint64_t guess_ns = known_ns != 0 ? known_ns : guessed_run_ns(s, i);
         const uint64_t loss =
             loss_ns(s, i, guess_ns) + dynsel_word_load_relaxed(&s->policy->first_starts[i]);
         const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;
@@ -122,7 +124,7 @@ DYNSEL_RARE uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *
 {
     const uint64_t credit = credit_ns(s);
     for (uint32_t i = 0; credit != 0 && i < s->count; i++) {
-        if (i == s->best || !may_be_tried(s, i)) {
+        if (i == s->best || !may_be_tried(s, i) || dynsel_finish_is_in(s->cold, i)) {
             continue;
         }
         const uint64_t time_ns = dynsel_sight_known_run_ns(s, i, false);

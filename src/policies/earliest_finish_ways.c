@@ -275,12 +275,13 @@ static bool was_overrated(const dynsel_earliest_finish_policy *policy, uint32_t 
  * alone. */
 static uint32_t next_way(dynsel_earliest_finish_policy *policy, uint32_t now)
 {
+    const uint32_t resources = dynsel_policy_count(&policy->policy);
     uint32_t found = now;
     uint32_t most = 0;
     if (was_overrated(policy, now)) {
         dynsel_word_store_relaxed(&policy->ways[TOGETHER].rest, 0);
     }
-    for (uint32_t i = 0; i <= WITHOUT_PROCESSORS; i++) {
+    for (uint32_t i = 0; i <= WITHOUT_PROCESSORS; i = i == resources ? WITHOUT_PROCESSORS : i + 1) {
         dynsel_finish_way *const way = &policy->ways[i];
         const uint32_t left = dynsel_word_load_relaxed(&way->rest);
         const uint32_t could = i == TOGETHER ? MOST_RATE : dynsel_word_load_relaxed(&way->could);
@@ -599,7 +600,7 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
         return;
     }
     add(&policy->ways[index + 1].given, work);
-    if (!s->looked || s->candidates != s->all) {
+    if (!s->looked || (s->candidates | s->cold) != s->all) {
         return; /* chosen before the window with all resources began */
     }
     for (uint32_t i = 0; i < s->count; i++) {

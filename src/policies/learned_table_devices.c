@@ -71,6 +71,7 @@ void dynsel_learned_describe(const dynsel_earliest_finish_policy *policy, uint32
         device->speeds[i].spread = dynsel_word_load_relaxed(&speed->spread);
         device->speeds[i].measured = dynsel_word_load_relaxed(&speed->measured);
     }
+    device->first_start_ns = dynsel_word_load_relaxed(&policy->first_starts[index]);
 }
 
 static bool is_same_device(const dynsel_learned_device *a, const dynsel_learned_device *b)

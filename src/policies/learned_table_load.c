@@ -47,7 +47,8 @@ static uint32_t limited_time(uint32_t time)
     return at_most(time, dynsel_compact(DYNSEL_FINISH_LONGEST_NS));
 }
 
-/* With another driver, the speed is a first estimate, and no run was as short as the shortest. */
+/* With another driver, the speed is a first estimate, and no run was as short as the shortest. What
+ * first starts took is half forgotten: the driver may have kept what it compiled. */
 static void enter_device(dynsel_earliest_finish_policy *policy, uint32_t index,
                          const dynsel_learned_device *device, bool same_driver)
 {
@@ -59,6 +60,9 @@ static void enter_device(dynsel_earliest_finish_policy *policy, uint32_t index,
         dynsel_word_store_relaxed(&speed->slowness, (uint32_t)slowness);
         dynsel_word_store_relaxed(&speed->spread, at_most(device->speeds[i].spread, MOST_LOG2));
         dynsel_word_store_relaxed(&speed->measured, same_driver ? measured : 0);
+    }
+    if (dynsel_word_load_relaxed(&policy->first_starts[index]) != 0) {
+        dynsel_finish_learn_first_start(policy, index, device->first_start_ns);
     }
     dynsel_word_store_relaxed(&resource->is.copy_rate,
                               at_least_1(at_most(device->copy_rate, UINT32_MAX / 2)));
@@ -228,6 +232,15 @@ static void begin(const loading *l, dynsel_finish_kind *entry, const dynsel_lear
     }
 }
 
+/* Under the lock of the kind: the resource may have to compile before its first run. */
+static void cool_down(const loading *l, dynsel_finish_kind *entry, uint32_t index)
+{
+    dynsel_word *const cold = &entry->cold[index / 32];
+    if (dynsel_word_load_relaxed(&l->policy->first_starts[index]) != 0) {
+        dynsel_word_store_relaxed(cold, dynsel_word_load_relaxed(cold) | 1u << index % 32);
+    }
+}
+
 static void enter_times(const loading *l, dynsel_finish_kind *entry, const dynsel_task *task,
                         const dynsel_learned_times *times)
 {
@@ -237,6 +250,7 @@ static void enter_times(const loading *l, dynsel_finish_kind *entry, const dynse
     }
     if (is_unknown(&entry->resources[index])) {
         fill_in(&entry->resources[index], times, l->match.same_driver[index]);
+        cool_down(l, entry, index);
     }
     dynsel_finish_unlock(entry);
 }

@@ -15,9 +15,9 @@
 #include "policies/earliest_finish_parts.h"
 
 enum {
-    DYNSEL_LEARNED_VERSION = 1,
+    DYNSEL_LEARNED_VERSION = 2,
     DYNSEL_LEARNED_HEAD_BYTES = 40,
-    DYNSEL_LEARNED_DEVICE_BYTES = 236,
+    DYNSEL_LEARNED_DEVICE_BYTES = 240,
     DYNSEL_LEARNED_ASPECT_BYTES = 32,
     DYNSEL_LEARNED_KIND_BYTES = 20,
     DYNSEL_LEARNED_KEY_WORD_BYTES = 4,
@@ -114,7 +114,7 @@ typedef struct dynsel_learned_device {
     char name[64];
     char driver[64];
     uint32_t whole; /* the checksum of all its texts, uncut */
-    /* what is learned, as in dynsel_finish_resource and dynsel_finish_speed */
+    /* what is learned, as in dynsel_finish_resource, dynsel_finish_speed and the policy */
     int32_t worth;
     uint32_t shortest_ns;
     uint32_t copy_rate;
@@ -125,6 +125,7 @@ typedef struct dynsel_learned_device {
         uint32_t spread;
         uint32_t measured;
     } speeds[DYNSEL_FINISH_SCALES];
+    uint32_t first_start_ns;
 } dynsel_learned_device;
 
 typedef struct dynsel_learned_kind {

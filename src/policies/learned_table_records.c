@@ -30,6 +30,7 @@ void dynsel_learned_take_device(dynsel_learned_reader *reader, dynsel_learned_de
         device->speeds[i].spread = (uint32_t)dynsel_learned_take(reader, 4);
         device->speeds[i].measured = (uint32_t)dynsel_learned_take(reader, 4);
     }
+    device->first_start_ns = (uint32_t)dynsel_learned_take(reader, 4);
 }
 
 void dynsel_learned_put_device(dynsel_learned_writer *writer, const dynsel_learned_device *device)
@@ -49,6 +50,7 @@ void dynsel_learned_put_device(dynsel_learned_writer *writer, const dynsel_learn
         dynsel_learned_put(writer, device->speeds[i].spread, 4);
         dynsel_learned_put(writer, device->speeds[i].measured, 4);
     }
+    dynsel_learned_put(writer, device->first_start_ns, 4);
 }
 
 void dynsel_learned_take_kind(dynsel_learned_reader *reader, const dynsel_learned_head *head,
@@ -177,7 +179,7 @@ dynsel_learned_fault dynsel_learned_unpack_head(const unsigned char *head_bytes,
     const uint32_t version = unpack(&from, 2);
     if (version != DYNSEL_LEARNED_VERSION) {
         return wrong(DYNSEL_E_UNSUPPORTED,
-                     DYNSEL_TEXT("the table is of version {}, this library reads version 1: learn "
+                     DYNSEL_TEXT("the table is of version {}, this library reads version 2: learn "
                                  "anew, or use the library that wrote it"),
                      version);
     }

@@ -170,7 +170,8 @@ static void power_failure_in_only_area_is_noticed(void **state)
 /* The checksums of a table that was changed. */
 static void seal(unsigned char *table, size_t most)
 {
-    static const unsigned char begin[9] = {'d', 'y', 'n', 's', 'e', 'l', 'L', 'T', 1};
+    static const unsigned char begin[9] = {
+        'd', 'y', 'n', 's', 'e', 'l', 'L', 'T', DYNSEL_LEARNED_VERSION};
     dynsel_learned_head head;
     (void)memcpy(table, begin, sizeof begin);
     for (uint32_t round = 0; round < 2; round++) {
@@ -194,7 +195,7 @@ static void make_wild(unsigned char *table, uint32_t bytes, test_random *random)
 {
     static const unsigned char extremes[] = {0, 1, 0x7f, 0x80, 0xff};
     const uint32_t begin = test_random_below(random, 8) == 0 ? 10 : 40;
-    const uint32_t records = test_random_below(random, 2) == 0 ? 40 + 2 * 236 : begin;
+    const uint32_t records = test_random_below(random, 2) == 0 ? 40 + 2 * 240 : begin;
     const uint32_t changes = 1 + test_random_below(random, 8);
     for (uint32_t i = 0; i < changes; i++) {
         const uint32_t at = records + test_random_below(random, bytes - records);

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
+#include "policies/learned_memory.h"
+#endif
 #include "test.h"
 
 enum {
@@ -589,6 +592,28 @@ static void removed_resource_does_not_count(void **state)
 }
 #endif
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
+
+/* A slow device of which a table tells gets no work, because it would compile: the speed of the
+ * others is measured without it. */
+static void device_that_compiled_nothing_does_not_count(void **state)
+{
+    (void)state;
+    (void)tear_down(state);
+    takes_us[OTHER] = 100;
+    begin(DEVICES);
+    assert_true(pieces_of(OTHER, 100, KINDS) > 4);
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_save(&finisher, &store, NULL));
+    (void)tear_down(state);
+    begin(DEVICES);
+    finisher.first_starts[OTHER].value = 1000000000;
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&finisher, &store, NULL));
+    assert_int_equal(0, pieces_of(OTHER, 12, KINDS));
+    assert_int_equal(DYNSEL_REASON_FASTEST_ALONE, next_reason());
+}
+
+#endif
+
 /* Nothing runs beside anything else: which resource is the best does not depend on how work is
  * shared. */
 static void one_piece_at_a_time_is_chosen_for(void **state)
@@ -635,6 +660,9 @@ int main(void)
         ALONE_TEST(left_out_device_replaces_a_thread),
         ALONE_TEST(resource_out_of_service_loses_all_work),
         ALONE_TEST(device_is_not_left_out_beside_one_thread),
+#endif
+#if CONFIG_DYNSEL_LEARNED_TABLES
+        ALONE_TEST(device_that_compiled_nothing_does_not_count),
 #endif
         ALONE_TEST(one_piece_at_a_time_is_chosen_for),
 #if CONFIG_DYNSEL_RESOURCE_SETS

@@ -64,7 +64,7 @@ class Learned(unittest.TestCase):
 
     def test_json_has_all_numbers(self):
         table = json.loads(self.run_tool("show", "--json", self.file(GOLDEN))[0])
-        self.assertEqual((table["version"], table["generation"], len(table["devices"])), (1, 1, 2))
+        self.assertEqual((table["version"], table["generation"], len(table["devices"])), (2, 1, 2))
         self.assertEqual(table["devices"][0]["driver"], "1.0")
         kind = next(k for k in table["kinds"] if k["id"] == 7)
         self.assertEqual(kind["times"][0]["points"][0], {"amount": 1 << 26, "time_ns": 2000, "samples": 5})
@@ -77,9 +77,9 @@ class Learned(unittest.TestCase):
 
     def test_check_says_what_is_wrong(self):
         out, _ = self.run_tool("check", self.file(GOLDEN))
-        self.assertRegex(out, r"^\S+: valid: version 1, generation 1, \d+ bytes, 2 devices, 4 kinds of task\n$")
+        self.assertRegex(out, r"^\S+: valid: version 2, generation 1, \d+ bytes, 2 devices, 4 kinds of task\n$")
         for data, part in ((b"", "no learned table"), (GOLDEN[:-1], "cut short"), (GOLDEN[:20], "cut short"),
-                           (changed(8, b"\2"), "version 2"), (GOLDEN[:50] + b"x" + GOLDEN[51:], "checksum"),
+                           (changed(8, b"\3"), "version 3"), (GOLDEN[:50] + b"x" + GOLDEN[51:], "checksum"),
                            (GOLDEN[:21] + b"\1" + GOLDEN[22:], "head is damaged"),
                            (changed(24, b"\5"), "ends within a record"), (changed(24, b"\3"), "behind the last"),
                            (changed(TIME_AT + 4, b"\0"), "bounds"), (changed(len(GOLDEN) - 36, b"\0"), "bounds")):
