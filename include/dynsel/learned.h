@@ -118,8 +118,8 @@ DYNSEL_CHECKED dynsel_status dynsel_earliest_finish_save(dynsel_earliest_finish_
  * paid for that. That does not hold for the device on which the kind is fastest, unless it is on
  * processors of the host and another resource would be done before it has compiled. What first
  * starts on a device took is in the table, and half forgotten with each load, because drivers keep
- * what they have compiled. Times from another driver are estimates for the first trial run: the first measured
- * time of a kind on such a device replaces all of them.
+ * what they have compiled. Times from another driver are estimates for the first trial run: the
+ * first measured time of a kind on such a device replaces all of them.
  *
  * What the policy has already measured itself stays: times of a kind on a resource, all that is
  * known of resources once a submit took place. Kinds enter as long as the policy has free places,

@@ -7,7 +7,6 @@
 #include "policy/device.h"
 #include "policy/health.h"
 #include "policy/usable.h"
-#include "port/likely.h"
 
 static bool can_report(const dynsel_backend_ops *ops, uint32_t needs)
 {
@@ -113,7 +112,7 @@ static dynsel_status check_backend(const dynsel_policy *policy, uint32_t index)
     return DYNSEL_OK;
 }
 
-static DYNSEL_RARE dynsel_status attach(dynsel_policy *policy, uint32_t index)
+static dynsel_status attach(dynsel_policy *policy, uint32_t index)
 {
     dynsel_backend *backend = policy->resources[index].backend;
     const dynsel_backend_ops *ops = backend->ops;

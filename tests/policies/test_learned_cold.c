@@ -81,7 +81,7 @@ static void device_on_the_host_begins_when_it_has_paid(void **state)
 static void long_work_begins_on_the_fastest_device(void **state)
 {
     (void)state;
-    begin_again(WORLD_PROCESSORS, FIRST_START_NS / 2, 20 * FIRST_START_NS);
+    begin_again(WORLD_PROCESSORS, 1000000, 40000000);
     assert_int_equal(0, runs_before_first(1));
     close_world();
 }
