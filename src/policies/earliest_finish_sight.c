@@ -345,7 +345,9 @@ void dynsel_sight_look(dynsel_finish_sight *s)
         leave_out_cold(s, cold);
     }
     if (s->kinds->own != NULL && dynsel_finish_is_one_by_one(s->policy)) {
-        look_for_awake(s);
+        if (dynsel_finish_workers(s->policy) != 0) {
+            look_for_awake(s);
+        }
     } else if (s->kinds->own != NULL &&
                dynsel_word_load_relaxed(&s->policy->way) == DYNSEL_FINISH_WITHOUT_PROCESSORS) {
         s->candidates &= without_processors(s);
