@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
 #include "../../examples/common/learned_file.h"
+#endif
 #include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "../policies.h"
@@ -100,7 +102,8 @@ static void keep_learned(void)
 static void begin_with_learned(void)
 {
     if (passes_learned != NULL) {
-        log_exit(STATUS_USAGE, "--learned: this build has no CONFIG_DYNSEL_LEARNED_TABLES");
+        log_exit(STATUS_USAGE, "--learned: this build has no learned tables; configure it with "
+                               "CONFIG_DYNSEL_LEARNED_TABLES=y");
     }
 }
 
