@@ -57,7 +57,7 @@ static bool is_wanted(const char *name)
 
 #if CONFIG_DYNSEL_LEARNED_TABLES
 
-static learned_file kept;
+static learned_file kept = {.descriptor = -1};
 
 static dynsel_earliest_finish_policy *find_learner(void)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs use cases of random kinds, sizes and numbers in flight, and shows how fast earliest_finish is in each.
 
-The figure is its share of the speed of the best single device: over the first passes, when nothing is known, and from
+The figure is its share of the speed of the best single device: over the first passes, when nothing is known yet, and from
 the fifth pass on. With several folders of programs, of different builds of the library, each of them runs each program.
 With --learned a run before has learned the work already.
 """
@@ -87,7 +87,8 @@ def measured(folder, name, words, wanted):
     with tempfile.TemporaryDirectory() as place:
         if wanted.learned:
             words += ["--learned", f"{place}/learned.bin"]
-            shares(folder, name, words, wanted.limit)
+            if shares(folder, name, words, wanted.limit) is None:
+                return None
         runs = [shares(folder, name, words, wanted.limit) for _ in range(wanted.repeats)]
     known = [run for run in runs if run is not None]
     return tuple(statistics.median(column) for column in zip(*known)) if known else None

@@ -17,7 +17,7 @@ typedef struct learned_file {
 bool learned_file_open(learned_file *f, const char *path);
 
 /** Lets the policy know what the file says. loaded: out; all zero where the file is empty. False:
- * the table is damaged, or of another version, and nothing was loaded. */
+ * the table is damaged, of another version, or cannot be read. */
 bool learned_file_load(learned_file *f, dynsel_earliest_finish_policy *policy,
                        dynsel_learned_report *loaded);
 

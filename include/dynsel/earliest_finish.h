@@ -128,7 +128,8 @@
  * is compiled before a first run (first_start_ns in <dynsel/backend.h>; OpenCL devices), the kind
  * must have earned or missed that, too: 2 ms, so 40 ms of its runs, or 4 ms if the resource is
  * twice as fast; and later half of that and half of what the newest first start there took, which
- * is little where the program has prepared its kernels (dynsel_kernel_prepare()). A resource that
+ * is little where the program has prepared its kernels (dynsel_kernel_prepare()), or in a learned
+ * table (<dynsel/learned.h>). A resource that
  * has lost gets further trial runs from its share of what the kind earns, which is equal for all
  * resources: from all of it, from a quarter, later from a 32nd, so that the policy notices when it
  * becomes faster.

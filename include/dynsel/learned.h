@@ -115,11 +115,12 @@ DYNSEL_CHECKED dynsel_status dynsel_earliest_finish_save(dynsel_earliest_finish_
  * platform and driver are the same, times count as if they had been measured here, and need no
  * trial run; but a device that compiles before a first run (first_start_ns in <dynsel/backend.h>;
  * OpenCL devices) gets its first run of an id as if the time were not known, when the runs have
- * paid for that. That does not hold for the device on which the kind is fastest, unless it is on
- * processors of the host and another resource would be done before it has compiled. What first
- * starts on a device took is in the table, and half forgotten with each load, because drivers keep
- * what they have compiled. Times from another driver are estimates for the first trial run: the
- * first measured time of a kind on such a device replaces all of them.
+ * paid for that. The device on which the kind is fastest begins at once where no other resource
+ * that need not compile is done before it has compiled; and where it is not on processors of the
+ * host, and faster than those by more than an eighth. The table has what first starts on a device
+ * took. That counts half, and what is assumed at first (first_start_ns) the other half, because
+ * drivers keep what they have compiled. Times from another driver are estimates for the first trial
+ * run: the first measured time of a kind on such a device replaces all of them.
  *
  * What the policy has already measured itself stays: times of a kind on a resource, all that is
  * known of resources once a submit took place. Kinds enter as long as the policy has free places,

@@ -114,7 +114,7 @@ static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy
 }
 
 /* Data that were copied in stay valid: their users wait for this work while it is in progress. */
-static DYNSEL_RARE void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record,
+DYNSEL_RARE static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record,
                                        uint32_t domain)
 {
     dynsel_copy_record *const copy = dynsel_copy_at(record, domain);

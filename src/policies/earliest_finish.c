@@ -79,6 +79,7 @@ static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_select
         count_run(root, selection->index);
     }
     dynsel_finish_warm_up(root, selection->index);
+    dynsel_finish_warm_up(kind, selection->index); /* it may become its own root */
     dynsel_word_store_relaxed(&kind->used, dynsel_word_load_relaxed(&policy->clock));
     dynsel_word_store_relaxed(&root->used, dynsel_word_load_relaxed(&policy->clock));
     if (selection->notes[1] < dynsel_word_load_relaxed(&root->smallest)) {
@@ -138,10 +139,11 @@ static int32_t speed_of_selected(dynsel_earliest_finish_policy *policy,
 static int64_t price_of(const dynsel_earliest_finish_policy *policy,
                         const dynsel_selection *selection, uint32_t samples, int64_t loss)
 {
-    const bool may_compile = samples == 1 && !dynsel_finish_is_thread(policy, selection->index);
-    const int64_t predicted = predicted_run(selection);
     const bool is_first =
         (selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL) == DYNSEL_FINISH_NOTE_FIRST_TRIAL;
+    const bool may_compile =
+        (samples == 1 || is_first) && !dynsel_finish_is_thread(policy, selection->index);
+    const int64_t predicted = predicted_run(selection);
     if (may_compile) {
         return loss > predicted ? predicted : loss; /* further runs do not compile */
     }

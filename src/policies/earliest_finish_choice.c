@@ -554,11 +554,15 @@ static void tell_end(const dynsel_finish_sight *s, const choice *made)
 
 /* Nothing else is in flight: the latency can be learned, of a thread only if it got the piece
  * before, too; else it may have to be woken. So a latency that has faded is learned from the next
- * run without copies, or of a thread from the second one in a row. */
+ * run without copies, or of a thread from the second one in a row; not from one before which
+ * something is compiled. */
 static void look_at_latency(const dynsel_finish_sight *s, uint32_t index,
                             dynsel_selection *selection)
 {
     dynsel_finish_resource *const resource = &s->policy->states[index];
+    if (!DYNSEL_LIKELY(!dynsel_finish_is_in(dynsel_finish_cold(s->kinds->root), index))) {
+        return;
+    }
     const bool faded = dynsel_finish_has_faded(resource);
     const bool is_awake = !dynsel_finish_is_thread(s->policy, index) ||
                           dynsel_word_load_relaxed(&s->policy->submitted_to) == index + 1;

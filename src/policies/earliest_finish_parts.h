@@ -107,7 +107,8 @@ static inline dynsel_finish_set dynsel_finish_cold(const dynsel_finish_kind *roo
 #endif
 }
 
-/* Something of the id runs on a resource. */
+/* Something of the id runs on a resource; also if that is withdrawn: then the next run there may
+ * compile although nothing has paid for it. */
 static inline void dynsel_finish_warm_up(dynsel_finish_kind *root, uint32_t index)
 {
 #if CONFIG_DYNSEL_LEARNED_TABLES

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policies/earliest_finish_sight.h"
 
-enum { MOST_AHEAD = 64 };
+enum {
+    MOST_AHEAD = 64,
+    CLEARLY_SHARE = 8 /* less by this part */
+};
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *data)
@@ -297,37 +300,51 @@ static void look_at_expected(dynsel_finish_sight *s)
 /* What no other resource can run beside the program runs on devices on all processors. */
 static dynsel_finish_set without_processors(const dynsel_finish_sight *s)
 {
-    return (s->all & dynsel_finish_beside(s->policy)) != 0
-               ? s->all & ~dynsel_finish_on_all(s->policy)
-               : s->all;
+    return (s->candidates & dynsel_finish_beside(s->policy)) != 0
+               ? s->candidates & ~dynsel_finish_on_all(s->policy)
+               : s->candidates;
 }
 
-/* Of a kind that a learned table knows, the resources that have not run it yet would compile it
- * first, and so get trial runs alone, as if their times were not known: but not the one that is
- * the fastest, unless it is on the host's processors, and another one would be done before it has
- * compiled. */
-DYNSEL_RARE static void leave_out_cold(dynsel_finish_sight *s, dynsel_finish_set cold)
+/*
+ * Of an id that a learned table knows, the resources on which nothing of it has run yet would
+ * compile it first, and so get trial runs alone, as if their times were not known. But the fastest
+ * one begins at once where no other resource is done before it has compiled; and apart from the
+ * host's processors, if it runs faster than others by more than an eighth.
+ */
+DYNSEL_ASIDE static void leave_out_cold(dynsel_finish_sight *s, dynsel_finish_set cold)
 {
-    uint64_t least_ns = UINT64_MAX;
-    uint64_t least_warm_ns = UINT64_MAX;
-    uint32_t least = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const uint64_t run_ns =
-            dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, true) : 0;
-        const uint64_t whole_ns = run_ns + dynsel_finish_program_ns(s->policy, s->kinds->own, i);
-        if (run_ns != 0 && whole_ns < least_ns) {
-            least_ns = whole_ns;
-            least = i;
-        }
-        if (run_ns != 0 && !dynsel_finish_is_in(cold, i)) {
-            least_warm_ns = dynsel_finish_lower(least_warm_ns, whole_ns);
+    uint64_t least_ns = UINT64_MAX; /* with what the program spends beside the run */
+    uint64_t least_run_ns = 0;
+    uint64_t warm_ns = UINT64_MAX; /* the least of the others */
+    uint64_t warm_run_ns = UINT64_MAX;
+    uint32_t least = DYNSEL_FINISH_NO_RESOURCE;
+    for (uint32_t look = 0; look < 2 && least == DYNSEL_FINISH_NO_RESOURCE; look++) {
+        for (uint32_t i = 0; i < s->count; i++) {
+            const uint64_t run_ns =
+                dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, look != 0) : 0;
+            const uint64_t whole_ns =
+                run_ns + dynsel_finish_program_ns(s->policy, s->kinds->own, i);
+            if (run_ns != 0 && whole_ns < least_ns) {
+                least_ns = whole_ns;
+                least_run_ns = run_ns;
+                least = i;
+            }
+            if (run_ns != 0 && !dynsel_finish_is_in(cold, i)) {
+                warm_ns = dynsel_finish_lower(warm_ns, whole_ns);
+                warm_run_ns = dynsel_finish_lower(warm_run_ns, run_ns);
+            }
         }
     }
-    if (!dynsel_finish_is_at(&s->policy->states[least], DYNSEL_FINISH_PROCESSORS) ||
-        least_warm_ns >= dynsel_word_load_relaxed(&s->policy->first_starts[least])) {
+    if (least == DYNSEL_FINISH_NO_RESOURCE) {
+        return;
+    }
+    const bool is_faster =
+        !dynsel_finish_is_at(&s->policy->states[least], DYNSEL_FINISH_PROCESSORS) &&
+        warm_run_ns > least_run_ns + least_run_ns / CLEARLY_SHARE;
+    if (is_faster || warm_ns >= dynsel_word_load_relaxed(&s->policy->first_starts[least])) {
         cold &= ~((dynsel_finish_set)1 << least);
     }
-    s->cold = s->candidates & cold;
+    s->cold = cold;
     s->candidates &= ~cold;
 }
 
@@ -350,7 +367,7 @@ void dynsel_sight_look(dynsel_finish_sight *s)
         }
     } else if (s->kinds->own != NULL &&
                dynsel_word_load_relaxed(&s->policy->way) == DYNSEL_FINISH_WITHOUT_PROCESSORS) {
-        s->candidates &= without_processors(s);
+        s->candidates = without_processors(s);
     } else {
         /* all get work */
     }

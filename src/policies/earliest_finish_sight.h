@@ -428,11 +428,11 @@ static inline void dynsel_sight_trace_estimate(const dynsel_finish_sight *s, uin
  * Trial runs, see earliest_finish_trials.c. The best choice is known.
  */
 
-/* A resource without a time that gets a run, or DYNSEL_FINISH_NO_RESOURCE. run_ns: out, the
- * guess. */
+/* A resource without a time, or of `cold`, that gets a run; or DYNSEL_FINISH_NO_RESOURCE. run_ns:
+ * out, the guess, or the known run. */
 uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns);
 
-/* The same among those with a time; run_ns: out, that. */
+/* The same among the others; run_ns: out, the known run. */
 uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *s, uint64_t *run_ns);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trial runs: of resources whose time for a kind of task is not known, and now and then of those
- * that have lost. They cost no more than the kind has earned.
+ * Trial runs: of resources whose time for a kind of task is not known, or known from a learned table
+ * alone where something is compiled first; and now and then of those that have lost. They cost no
+ * more than the kind has earned.
  */
 #include "policies/earliest_finish_sight.h"
 
@@ -84,10 +85,10 @@ DYNSEL_RARE static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t gue
                : 0;
 }
 
-/* The cheapest resource without a time whose trial run the credit allows; what does not compile
- * comes first. A resource that never ran anything as short as the best run is out, and so is, for
- * large amounts, one that has not run small ones; but not where the work before runs, which saves a
- * hand-over. */
+/* The cheapest resource without a time, or that is left out because it would compile, whose trial
+ * run the credit allows; what does not compile comes first. A resource that never ran anything as
+ * short as the best run is out, and so is, for large amounts, one that has not run small ones; but
+ * not where the work before runs, which saves a hand-over. */
 DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);

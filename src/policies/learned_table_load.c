@@ -48,7 +48,7 @@ static uint32_t limited_time(uint32_t time)
 }
 
 /* With another driver, the speed is a first estimate, and no run was as short as the shortest. What
- * first starts took is half forgotten: the driver may have kept what it compiled. */
+ * first starts took counts half beside what is assumed: drivers keep what they have compiled. */
 static void enter_device(dynsel_earliest_finish_policy *policy, uint32_t index,
                          const dynsel_learned_device *device, bool same_driver)
 {

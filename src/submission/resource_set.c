@@ -224,7 +224,7 @@ static void drain_others(dynsel_policy *policy, const dynsel_new_set *kept, cons
     }
 }
 
-static DYNSEL_RARE dynsel_status set_resources(dynsel_policy *policy, const dynsel_options *options,
+DYNSEL_RARE static dynsel_status set_resources(dynsel_policy *policy, const dynsel_options *options,
                                                uint64_t deadline_ns, const char *function)
 {
     dynsel_new_set set;

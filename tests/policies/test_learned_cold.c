@@ -78,6 +78,28 @@ static void device_on_the_host_begins_when_it_has_paid(void **state)
     close_world();
 }
 
+static void compile_at_first_start(const world_piece *piece)
+{
+    if (piece->is_first && piece->selection.index == DEVICE) {
+        w.now_ns += FIRST_START_NS;
+    }
+}
+
+/* The program waits for each piece: what is compiled in a submit is not how late it sees ends. */
+static void compilation_is_no_latency(void **state)
+{
+    (void)state;
+    begin_again(WORLD_PROCESSORS, 5000, 10000);
+    w.in_flight = 1;
+    w.submitted = compile_at_first_start;
+    assert_in_range(runs_before_first(RUNS), 200, 700);
+    world_drain();
+    assert_in_range(finisher.states[DEVICE].is.latency.value & INT32_MAX, 0, 20);
+    submit_many(100);
+    assert_in_range(w.runs[0][DEVICE], 90, 101);
+    close_world();
+}
+
 static void long_work_begins_on_the_fastest_device(void **state)
 {
     (void)state;
@@ -92,6 +114,33 @@ static void fastest_device_apart_begins_at_once(void **state)
     (void)state;
     begin_again(WORLD_GPU, 5000, 10000);
     assert_int_equal(0, runs_before_first(1));
+    close_world();
+}
+
+/* One of two equal devices is a bit faster now and then: that pays for no compilation. */
+static void equal_devices_do_not_compile_one_after_the_other(void **state)
+{
+    (void)state;
+    begin_again(WORLD_GPU, 5000, 50000);
+    assert_int_equal(0, runs_before_first(1));
+    world_drain();
+    close_world();
+    /* a second GPU, which is a bit faster, in place of the thread */
+    w.devices[THREAD] = w.devices[DEVICE];
+    w.times[0][THREAD].fixed_ns = 4900;
+    open_world();
+    for (uint32_t i = 0; i < 40 && w.runs[0][THREAD] < 100; i++) {
+        submit_many(RUNS);
+    }
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_save(&finisher, &store, NULL));
+    close_world();
+    open_world();
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&finisher, &store, NULL));
+    const uint32_t first = world_submit(0, 0);
+    w.times[0][first].fixed_ns = 5200;
+    for (uint32_t i = 0; i < 300; i++) {
+        assert_int_equal(first, world_submit(0, 0));
+    }
     close_world();
 }
 
@@ -194,8 +243,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_on_the_host_begins_when_it_has_paid),
+        cmocka_unit_test(compilation_is_no_latency),
         cmocka_unit_test(long_work_begins_on_the_fastest_device),
         cmocka_unit_test(fastest_device_apart_begins_at_once),
+        cmocka_unit_test(equal_devices_do_not_compile_one_after_the_other),
         cmocka_unit_test(slower_device_waits),
         cmocka_unit_test(what_compiles_nothing_begins),
         cmocka_unit_test(first_start_is_half_forgotten),

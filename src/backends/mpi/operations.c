@@ -259,7 +259,7 @@ static void tell_to_abandon(dynsel_mpi_operation *operation)
 }
 
 /* What there was no room for. */
-static DYNSEL_RARE void tell_the_rest(void)
+DYNSEL_RARE static void tell_the_rest(void)
 {
     has_untold = false;
     for (uint32_t rank = 1; rank < dynsel_mpi.rank_count; rank++) {

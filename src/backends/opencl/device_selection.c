@@ -259,7 +259,7 @@ static cl_int why_not_listed(void)
     return code;
 }
 
-static DYNSEL_RARE dynsel_status refuse_empty(const char *text, const char *function,
+DYNSEL_RARE static dynsel_status refuse_empty(const char *text, const char *function,
                                               const choice *result)
 {
     dynsel_error error = {

@@ -64,7 +64,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /* spare: bytes of the memory that the file may not have. */
-static DYNSEL_RARE dynsel_status read_open(const request *r, int file, size_t spare)
+DYNSEL_RARE static dynsel_status read_open(const request *r, int file, size_t spare)
 {
     struct stat before;
     struct stat after;
@@ -88,7 +88,7 @@ static DYNSEL_RARE dynsel_status read_open(const request *r, int file, size_t sp
                : refuse(r, DYNSEL_E_AGAIN, "the file changed while it was read", 0, 0);
 }
 
-static DYNSEL_RARE dynsel_status read_file(const request *r, const char *path, size_t spare)
+DYNSEL_RARE static dynsel_status read_file(const request *r, const char *path, size_t spare)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;

@@ -51,7 +51,7 @@ static uint64_t add_text(uint64_t key, const char *text)
 }
 
 /* Covers everything that a binary depends on, the version of the driver included. */
-static DYNSEL_RARE uint64_t key_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
+DYNSEL_RARE static uint64_t key_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
 {
     static const cl_device_info queries[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
                                              CL_DRIVER_VERSION};
@@ -130,7 +130,7 @@ static cl_uint place_of(cl_device_id device, cl_program program)
 
 /* Copies the binary behind the heading in the scratch memory, and returns its size; 0: the program
  * has no binary, or it does not fit. */
-static DYNSEL_RARE size_t read_binary(cl_device_id device, cl_program program)
+DYNSEL_RARE static size_t read_binary(cl_device_id device, cl_program program)
 {
     const cl_uint place = place_of(device, program);
     size_t sizes[CONFIG_DYNSEL_OPENCL_MAX_DEVICES] = {0};

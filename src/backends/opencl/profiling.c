@@ -84,7 +84,7 @@ dynsel_status dynsel_opencl_write_gate(dynsel_opencl_entry *entry, cl_event *don
 }
 
 /* Sets the mark; else says why not in timing.reason. */
-static DYNSEL_RARE dynsel_status set_mark(dynsel_opencl_entry *entry, mark *m)
+DYNSEL_RARE static dynsel_status set_mark(dynsel_opencl_entry *entry, mark *m)
 {
     dynsel_opencl_times *const timing = &entry->timing;
     cl_event event = NULL;
@@ -116,20 +116,20 @@ static void let_pass(uint64_t ns)
     }
 }
 
-/* Whether the time between both marks may be what the device says, however late a busy host saw
- * their ends. */
-static DYNSEL_RARE bool is_possible(const mark *first, const mark *second)
+/* Whether the time between both marks may be what the device says, where a busy host saw their ends
+ * late, but not so late that any time is possible. */
+DYNSEL_RARE static bool is_possible(const mark *first, const mark *second)
 {
     const cl_ulong device_ns = second->device_ns - first->device_ns; /* backward: enormous */
     const uint64_t least_ns = second->begin_ns - first->host_ns;
     const uint64_t most_ns = second->host_ns - first->begin_ns;
-    return device_ns >= least_ns - least_ns / TOLERANCE &&
+    return most_ns <= 2 * least_ns && device_ns >= least_ns - least_ns / TOLERANCE &&
            device_ns <= most_ns + most_ns / TOLERANCE;
 }
 
 /* Whether the device's clock goes like the host's, as seen from two marks. In the longest interval
  * a wrong clock shows even if the host is busy. */
-static DYNSEL_RARE dynsel_status compare_clocks(dynsel_opencl_entry *entry)
+DYNSEL_RARE static dynsel_status compare_clocks(dynsel_opencl_entry *entry)
 {
     for (uint64_t ns = FIRST_INTERVAL_NS; ns <= MOST_INTERVAL_NS; ns *= LONGER) {
         mark first = {.host_ns = 0};
@@ -155,7 +155,7 @@ static DYNSEL_RARE dynsel_status compare_clocks(dynsel_opencl_entry *entry)
 }
 
 /* Makes what profiles need: a queue beside the device's own, unless that has profiles. */
-static DYNSEL_RARE dynsel_status make(dynsel_opencl_entry *entry)
+DYNSEL_RARE static dynsel_status make(dynsel_opencl_entry *entry)
 {
     dynsel_opencl_times *const timing = &entry->timing;
     const cl_command_queue_properties chosen = dynsel_opencl_known.options.queue_properties;

@@ -71,7 +71,7 @@ static void forget(void)
 
 void (*const dynsel_fork_workers)(void) = forget;
 
-static DYNSEL_RARE dynsel_status start_all(const char *function, uint32_t wanted)
+DYNSEL_RARE static dynsel_status start_all(const char *function, uint32_t wanted)
 {
     dynsel_fork_watch();
     while (running < wanted) {
