@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trial runs: of resources whose time for a kind of task is not known, or known from a learned table
- * alone where something is compiled first; and now and then of those that have lost. They cost no
- * more than the kind has earned.
+ * Trial runs: of resources whose time for a kind of task is not known, or known from a learned
+ * table alone where something is compiled first; and now and then of those that have lost. They
+ * cost no more than the kind has earned.
  */
 #include "policies/earliest_finish_sight.h"
 
