@@ -268,10 +268,11 @@ typedef struct dynsel_finish_window {
     dynsel_word usual;      /* pieces of the last window with all resources */
     dynsel_word width;      /* windows have 2^width times as many pieces as usual */
     dynsel_word tries;      /* first trial runs in it */
+    dynsel_word doubts;     /* 1: of some of its kinds a resource has only a first time in doubt */
     dynsel_word strays;     /* pieces on resources that get none */
     dynsel_word impaired;   /* at the end of the one before: resources not simply in service */
     dynsel_word learned;    /* windows in a row in which not all resources were known */
-    dynsel_word doubted;    /* 1: the window before was less than half as fast as usual */
+    dynsel_word doubted;    /* 1: the window before was so slow that this one tells, see there */
 } dynsel_finish_window;
 
 /** The policy with its table of kinds; only the library looks inside. With the tables of hosts

@@ -24,7 +24,8 @@ enum {
     RUNS_TO_DOUBLE = OWN_RUNS * DYNSEL_LOG2_ONE,
     MOST_DOUBLINGS = 30,
     MOST_FEW_ITEMS = 1 << 16,
-    HOME_MARGIN = 8 /* another home takes less than seven eighths of the time */
+    HOME_MARGIN = 8, /* another home takes less than seven eighths of the time */
+    DOUBT_TIMES = 4  /* a first time may be so much too long */
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. The queue and the
@@ -161,7 +162,9 @@ static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool
     if (run_ns == 0 && (even_first || has_run(s, index))) {
         run_ns = dynsel_sight_known_run_ns(s, index, even_first);
     }
+    const uint32_t samples = dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples);
     s->unknown += run_ns == 0 ? 1 : 0;
+    s->once |= (dynsel_finish_set)(run_ns != 0 && samples == 1 ? 1 : 0) << index;
     s->known_ns[index] = run_ns;
     return run_ns;
 }
@@ -223,6 +226,7 @@ static void look_at_all(dynsel_finish_sight *s, bool even_first)
 {
     s->looked = true;
     s->unknown = 0;
+    s->once = 0;
     s->best = DYNSEL_FINISH_NO_RESOURCE;
     s->best_cost_ns = UINT64_MAX;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
@@ -239,6 +243,18 @@ static void look_at_known(dynsel_finish_sight *s)
     look_at_all(s, false);
     if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->unknown != 0) {
         look_at_all(s, true);
+    }
+}
+
+/* The first run of a thread finds its processor asleep and its caches cold: where others would be
+ * better by less than that may take, a second one tells. */
+DYNSEL_RARE static void doubt_first_times(dynsel_finish_sight *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (dynsel_finish_is_in(s->once, i) && !dynsel_sight_compiles(s, i) && i != s->best &&
+            i != s->least_whole && s->known_ns[i] / DOUBT_TIMES < s->least_whole_ns) {
+            s->doubted |= (dynsel_finish_set)1 << i;
+        }
     }
 }
 
@@ -471,7 +487,7 @@ static choice choose_known(const dynsel_finish_sight *s, bool is_chance)
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
     uint32_t trial = DYNSEL_FINISH_NOTE_FIRST_TRIAL;
-    if ((s->unknown != 0 || s->cold != 0) &&
+    if ((s->unknown != 0 || (s->cold | s->doubted) != 0) &&
         (is_chance || dynsel_finish_is_in(s->to_wake, s->best) || runs < NEW_RUNS ||
          dynsel_finish_is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
@@ -534,6 +550,9 @@ static choice choose(dynsel_finish_sight *s)
         look_at_awake(s);
     }
     weigh_worth(s);
+    if (!DYNSEL_LIKELY(s->once == 0)) {
+        doubt_first_times(s);
+    }
     const choice made = choose_known(s, is_alone);
     return is_alone && made.trial != DYNSEL_FINISH_NOTE_FIRST_TRIAL ? alone : made;
 }

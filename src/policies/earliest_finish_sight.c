@@ -355,6 +355,7 @@ void dynsel_sight_look(dynsel_finish_sight *s)
     s->all = find_candidates(&s->policy->policy, s->count, s->task);
     s->candidates = s->all;
     s->cold = 0;
+    s->doubted = 0;
     s->to_wake = 0;
     const dynsel_finish_set cold =
         s->kinds->own != NULL ? dynsel_finish_cold(s->kinds->root) & s->all : 0;

@@ -39,6 +39,8 @@ typedef struct dynsel_finish_sight {
     dynsel_finish_set all;    /* that can run it */
     dynsel_finish_set candidates; /* those that get work now */
     dynsel_finish_set cold;       /* those that get trial runs alone, because they would compile */
+    dynsel_finish_set once;       /* candidates of which the first time of the kind is known */
+    dynsel_finish_set doubted;    /* those of them that may well be faster than the best */
     dynsel_finish_set to_wake;    /* workers that may sleep, where another is awake: */
     uint32_t awake;               /* that one */
     uint32_t unknown;             /* candidates without a time */

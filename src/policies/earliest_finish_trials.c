@@ -85,8 +85,8 @@ DYNSEL_RARE static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t gue
                : 0;
 }
 
-/* The cheapest resource without a time, or that is left out because it would compile, whose trial
- * run the credit allows; what does not compile comes first. A resource that never ran anything as
+/* The cheapest resource without a time, with a first one that is doubted, or that is left out
+ * because it would compile, whose trial run the credit allows; what does not compile comes first. A resource that never ran anything as
  * short as the best run is out, and so is, for large amounts, one that has not run small ones; but
  * not where the work before runs, which saves a hand-over. */
 DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
@@ -98,7 +98,7 @@ DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s,
     for (uint32_t i = 0; i < s->count; i++) {
         const uint64_t known_ns = dynsel_sight_known_run_ns(s, i, false);
         if (i == s->best || !may_be_tried(s, i) ||
-            (known_ns != 0 && !dynsel_finish_is_in(s->cold, i))) {
+            (known_ns != 0 && !dynsel_finish_is_in(s->cold | s->doubted, i))) {
             continue;
         }
         const bool is_too_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
@@ -107,7 +107,8 @@ DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s,
         if ((is_too_short || is_too_large) && i != s->ready_on) {
             continue;
         }
-        const uint64_t guess_ns = known_ns != 0 ? known_ns : guessed_run_ns(s, i);
+        const bool is_told = known_ns != 0 && !dynsel_finish_is_in(s->doubted, i);
+        const uint64_t guess_ns = is_told ? known_ns : guessed_run_ns(s, i);
         const uint64_t loss =
             loss_ns(s, i, guess_ns) + dynsel_word_load_relaxed(&s->policy->first_starts[i]);
         const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;

@@ -143,33 +143,36 @@ static void learn_rate(dynsel_earliest_finish_policy *policy, uint32_t way, uint
     dynsel_word_store_relaxed(&policy->ways[way].rate, before / 2 + (rate + 1) / 2);
 }
 
-/* Whether a window was so slow that something else may have taken the time, such as a compilation
- * for a trial run of the window before. The next one tells. */
-static bool is_doubtful(dynsel_earliest_finish_policy *policy, uint32_t way, uint64_t rate)
-{
-    dynsel_word *const doubted = &policy->window.doubted;
-    const bool doubts = dynsel_word_load_relaxed(&policy->tries_from) == 0 &&
-                        dynsel_word_load_relaxed(doubted) == 0 &&
-                        rate < rate_of(policy, way) / DOUBTFUL_SHARE;
-    dynsel_word_store_relaxed(doubted, doubts ? 1 : 0);
-    return doubts;
-}
-
 /* Whether the choice gives nearly all work to the resource of a way anyway. */
 static bool has_most_anyway(const dynsel_earliest_finish_policy *policy, uint32_t way)
 {
     return way != TOGETHER && dynsel_word_load_relaxed(&policy->mostly) == way;
 }
 
-/* Whether a way that is tried is better than the one before. */
-static bool is_better(const dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t before)
+/* Whether a way that is tried, with a rate, is better than the one before. */
+static bool is_better(const dynsel_earliest_finish_policy *policy, uint32_t way, uint64_t rate,
+                      uint32_t before)
 {
-    const uint64_t rate = rate_of(policy, way);
     const uint64_t rate_before = rate_of(policy, before);
     if (before == TOGETHER && has_most_anyway(policy, way)) {
         return rate + rate / NEARLY_SHARE >= rate_before;
     }
     return rate > rate_before + rate_before / MARGIN_SHARE;
+}
+
+/* Whether a window was so slow that something else may have taken the time, and the next one tells:
+ * a compilation for a trial run of the window before; or the threads of a device on all processors,
+ * which wait actively for a while after its last work, where a try leaves it out. */
+static bool is_doubtful(dynsel_earliest_finish_policy *policy, uint32_t way, uint64_t rate)
+{
+    dynsel_word *const doubted = &policy->window.doubted;
+    const uint32_t from = dynsel_word_load_relaxed(&policy->tries_from);
+    const bool is_slow = from == 0
+                             ? rate < rate_of(policy, way) / DOUBTFUL_SHARE
+                             : way == WITHOUT_PROCESSORS && !is_better(policy, way, rate, from - 1);
+    const bool doubts = is_slow && dynsel_word_load_relaxed(doubted) == 0;
+    dynsel_word_store_relaxed(doubted, doubts ? 1 : 0);
+    return doubts;
 }
 
 /* A way was slower than another: it is tried again after twice as many windows as last time, and
@@ -245,7 +248,8 @@ static bool note_what_could_be(dynsel_earliest_finish_policy *policy, uint64_t w
         }
     }
     dynsel_word_store_relaxed(&policy->mostly, mostly);
-    dynsel_word_store_relaxed(&policy->strangers, all_known ? 0 : 1);
+    const bool doubts = dynsel_word_load_relaxed(&policy->window.doubts) != 0;
+    dynsel_word_store_relaxed(&policy->strangers, all_known && !doubts ? 0 : 1);
     return all_known;
 }
 
@@ -303,7 +307,7 @@ static void choose_way(dynsel_earliest_finish_policy *policy, uint32_t way)
 {
     const uint32_t from = dynsel_word_load_relaxed(&policy->tries_from);
     const uint32_t pause = dynsel_word_load_relaxed(&policy->ways[way].pause);
-    if (from != 0 && is_better(policy, way, from - 1)) {
+    if (from != 0 && is_better(policy, way, rate_of(policy, way), from - 1)) {
         rest(policy, from - 1, way);
         dynsel_word_store_relaxed(&policy->ways[way].pause, pause / 2);
         go(policy, way, 0);
@@ -331,6 +335,7 @@ static void begin_window(dynsel_earliest_finish_policy *policy)
     dynsel_word_store_relaxed(&window->pieces, 0);
     dynsel_word_store_relaxed(&window->learns, 0);
     dynsel_word_store_relaxed(&window->tries, 0);
+    dynsel_word_store_relaxed(&window->doubts, 0);
     dynsel_word_store_relaxed(&window->strays, 0);
     dynsel_word_store_relaxed(&window->work, 0);
     dynsel_word_store_relaxed(&window->took, 0);
@@ -602,6 +607,9 @@ void dynsel_finish_measure(const dynsel_finish_sight *s, uint32_t index, uint64_
     add(&policy->ways[index + 1].given, work);
     if (!s->looked || (s->candidates | s->cold) != s->all) {
         return; /* chosen before the window with all resources began */
+    }
+    if (!DYNSEL_LIKELY(s->doubted == 0)) {
+        dynsel_word_store_relaxed(&window->doubts, 1);
     }
     for (uint32_t i = 0; i < s->count; i++) {
         add_needs(&policy->ways[i + 1].needs, turn_units(s, i));
