@@ -301,7 +301,8 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word way;            /* of `ways`, how work is shared now */
     dynsel_word tries_from;     /* 0: no way is tried; else the one before, and 1 */
     dynsel_word mostly;         /* the resource that gets most work anyway, and 1; 0: none */
-    dynsel_word strangers;      /* 1: some resources have not run all kinds */
+    dynsel_word strangers;      /* not 0: some resources have not run all kinds; the larger, the
+                                   more rarely one is looked for to be tried */
     dynsel_finish_window window;
     dynsel_finish_way ways[CONFIG_DYNSEL_MAX_RESOURCES + 2]; /* 0: among all; i: all work on
                                                                  resource i - 1; the last: among

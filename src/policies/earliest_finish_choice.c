@@ -24,8 +24,9 @@ enum {
     RUNS_TO_DOUBLE = OWN_RUNS * DYNSEL_LOG2_ONE,
     MOST_DOUBLINGS = 30,
     MOST_FEW_ITEMS = 1 << 16,
-    HOME_MARGIN = 8, /* another home takes less than seven eighths of the time */
-    DOUBT_TIMES = 4  /* a first time may be so much too long */
+    HOME_MARGIN = 8,   /* another home takes less than seven eighths of the time */
+    DOUBT_TIMES = 4,   /* a first time may be so much too long */
+    MOST_STRANGERS = 6 /* first trial runs in one choice of 512, at least */
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. The queue and the
@@ -521,6 +522,15 @@ static bool needs_nobody_woken(dynsel_finish_sight *s)
     return !needs;
 }
 
+/* Nothing was found to try while one resource gets all work. */
+DYNSEL_RARE static void try_more_rarely(dynsel_earliest_finish_policy *policy)
+{
+    const uint32_t before = dynsel_word_load_relaxed(&policy->strangers);
+    if (before != 0 && before < MOST_STRANGERS) {
+        dynsel_word_store_relaxed(&policy->strangers, before + 1);
+    }
+}
+
 static choice choose(dynsel_finish_sight *s)
 {
     if (is_only_one(s->all)) {
@@ -554,7 +564,11 @@ static choice choose(dynsel_finish_sight *s)
         doubt_first_times(s);
     }
     const choice made = choose_known(s, is_alone);
-    return is_alone && made.trial != DYNSEL_FINISH_NOTE_FIRST_TRIAL ? alone : made;
+    if (is_alone && made.trial != DYNSEL_FINISH_NOTE_FIRST_TRIAL) {
+        try_more_rarely(s->policy);
+        return alone;
+    }
+    return made;
 }
 
 /* What a resource and the data learn from the choice. */

@@ -179,11 +179,13 @@ static inline bool dynsel_finish_is_turn(uint32_t runs, uint32_t bits)
 }
 
 /* Whether a choice, counted by the policy's clock, may be a first trial run although one resource
- * gets all work: one in 16, where resources have not run all kinds yet. */
+ * gets all work: one in 16, where resources have not run all kinds yet; more rarely after choices
+ * that found none, because a look at everything takes as long as a third of a small kernel. */
 static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *policy,
                                          uint32_t clock)
 {
-    return dynsel_finish_is_turn(clock, 4) && dynsel_word_load_relaxed(&policy->strangers) != 0;
+    const uint32_t strangers = dynsel_word_load_relaxed(&policy->strangers);
+    return strangers != 0 && dynsel_finish_is_turn(clock, 3 + strangers);
 }
 
 /* Ways to share work, see earliest_finish_ways.c; of the others, way i gives all to resource

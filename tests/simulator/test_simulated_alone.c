@@ -551,6 +551,31 @@ static void kind_known_there_only_is_not_new(void **state)
     assert_true(!is_excludable || selection.reason != DYNSEL_REASON_PROFILING);
 }
 
+/* A look at everything costs a part of a short piece. A device whose first run costs too much to be
+ * tried is looked at again more and more rarely; not if a kind is new. */
+static void stranger_is_looked_at_rarely(void **state)
+{
+    (void)tear_down(state);
+    devices[PROCESSORS].aspects = DYNSEL_ASPECT_BIT(gpu); /* the first work goes there */
+    resources[PROCESSORS] = dynsel_simulated_resource(&devices[PROCESSORS]);
+    begin(DEVICES);
+    finisher.first_starts[OTHER].value = 1000000000;
+    assert_int_equal(0, pieces_of(OTHER, 200, KINDS));
+    assert_int_equal(THREAD + 1, finisher.way.value);
+    unsigned looks = 0;
+    for (unsigned i = 0; i < 40 * PIECES; i++) {
+        looks += finisher.policy.ops->is_settled(&finisher.policy) ? 0 : 1;
+        const dynsel_task task = {.function = run, .args = &amount, .id = 1, .amount = amount};
+        assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
+        if (i % PIECES == 0) {
+            wait_for_all();
+        }
+    }
+    wait_for_all();
+    print_message("%u looks in %u choices\n", looks, 40 * PIECES);
+    assert_in_range(looks, 1, 20);
+}
+
 #if CONFIG_DYNSEL_RESOURCE_STATES
 /* Work of a resource that is out of service is chosen for again, with a look at everything. */
 static void resource_out_of_service_loses_all_work(void **state)
@@ -660,6 +685,7 @@ int main(void)
         ALONE_TEST(new_kinds_are_learned_on_all_resources),
         ALONE_TEST(resources_are_tried_while_one_gets_all_work),
         ALONE_TEST(work_for_one_resource_only_does_not_count),
+        ALONE_TEST(stranger_is_looked_at_rarely),
         ALONE_TEST(device_that_slows_others_is_left_out),
         ALONE_TEST(left_out_device_gets_work_again),
         ALONE_TEST(needed_device_is_not_left_out),
