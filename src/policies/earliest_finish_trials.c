@@ -86,9 +86,9 @@ DYNSEL_RARE static uint64_t missed_ns(const dynsel_finish_sight *s, uint64_t gue
 }
 
 /* The cheapest resource without a time, with a first one that is doubted, or that is left out
- * because it would compile, whose trial run the credit allows; what does not compile comes first. A resource that never ran anything as
- * short as the best run is out, and so is, for large amounts, one that has not run small ones; but
- * not where the work before runs, which saves a hand-over. */
+ * because it would compile, whose trial run the credit allows; what does not compile comes first. A
+ * resource that never ran anything as short as the best run is out, and so is, for large amounts,
+ * one that has not run small ones; but not where the work before runs, which saves a hand-over. */
 DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);
