@@ -252,8 +252,10 @@ static void look_at_known(dynsel_finish_sight *s)
 DYNSEL_RARE static void doubt_first_times(dynsel_finish_sight *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
+        const bool may_be_best = s->known_ns[i] / DOUBT_TIMES < s->least_whole_ns &&
+                                 s->known_ns[i] < s->least_whole_ns + DYNSEL_FINISH_WAKE_NS;
         if (dynsel_finish_is_in(s->once, i) && !dynsel_sight_compiles(s, i) && i != s->best &&
-            i != s->least_whole && s->known_ns[i] / DOUBT_TIMES < s->least_whole_ns) {
+            i != s->least_whole && may_be_best) {
             s->doubted |= (dynsel_finish_set)1 << i;
         }
     }
