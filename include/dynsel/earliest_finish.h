@@ -106,16 +106,18 @@
  * In the same way, devices on all processors of the host get no work in a window where at least
  * two others work beside the program, and need less than an eighth of its time for what such
  * devices did in the last window with all resources; and get none while that is faster by a
- * twentieth, until a resource goes out of service. What no other resource can run, or has run yet,
- * still runs there.
+ * twentieth, until a resource goes out of service. Threads of such a device may wait actively after
+ * its last work, so where the first window without it is not faster, a second one decides. What no
+ * other resource can run, or has run yet, still runs there.
  *
  * All resources together are tried again after 8 windows, then 16, 32 and so on up to 512, and so
  * is a resource that was slower; later if the try before lost more than a 32nd of the windows in
  * between. All together are tried again at once where the resource that got all work for the first
  * time is slower than they were by an eighth. There is a free choice again for kinds that the
  * resource has never run, after the first run of a kind on another one (one choice in 16 may still
- * be a first trial run), for a program that has one piece in flight at a time, and when a resource
- * is added or removed.
+ * be a first trial run, and one in 512 where none was affordable for long: a look at everything
+ * takes 5 us after a driver has used the caches), for a program that has one piece in flight at a
+ * time, and when a resource is added or removed.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. But where that is an OpenCL device on processors of the host, it goes to a worker that
@@ -129,10 +131,11 @@
  * must have earned or missed that, too: 2 ms, so 40 ms of its runs, or 4 ms if the resource is
  * twice as fast; and later half of that and half of what the newest first start there took, which
  * is little where the program has prepared its kernels (dynsel_kernel_prepare()), or in a learned
- * table (<dynsel/learned.h>). A resource that
- * has lost gets further trial runs from its share of what the kind earns, which is equal for all
- * resources: from all of it, from a quarter, later from a 32nd, so that the policy notices when it
- * becomes faster.
+ * table (<dynsel/learned.h>). The first run of a thread is longer than others, because it slept: a
+ * thread whose first time is longer than the best by less than 40 us, and less than four times as
+ * long, gets a second trial run like a first one. A resource that has lost gets further trial runs
+ * from its share of what the kind earns, which is equal for all resources: from all of it, from a
+ * quarter, later from a 32nd, so that the policy notices when it becomes faster.
  *
  * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
  * to finish first and where the caller loses nothing: the program has one piece of work in flight
