@@ -24,9 +24,11 @@ enum {
     RUNS_TO_DOUBLE = OWN_RUNS * DYNSEL_LOG2_ONE,
     MOST_DOUBLINGS = 30,
     MOST_FEW_ITEMS = 1 << 16,
-    HOME_MARGIN = 8,   /* another home takes less than seven eighths of the time */
-    DOUBT_TIMES = 4,   /* a first time may be so much too long */
-    MOST_STRANGERS = 6 /* first trial runs in one choice of 512, at least */
+    HOME_MARGIN = 8, /* another home takes less than seven eighths of the time */
+    DOUBT_TIMES = 4, /* a first time may be so much too long */
+    /* A first trial run is looked for in at least one choice of 512, and of 64. */
+    MOST_STRANGERS = 6,
+    MOST_OF_KNOWN = 3
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. The queue and the
@@ -251,11 +253,12 @@ static void look_at_known(dynsel_finish_sight *s)
  * better by less than that may take, a second one tells. */
 DYNSEL_RARE static void doubt_first_times(dynsel_finish_sight *s)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
-        const bool may_be_best = s->known_ns[i] / DOUBT_TIMES < s->least_whole_ns &&
-                                 s->known_ns[i] < s->least_whole_ns + DYNSEL_FINISH_WAKE_NS;
-        if (dynsel_finish_is_in(s->once, i) && !dynsel_sight_compiles(s, i) && i != s->best &&
-            i != s->least_whole && may_be_best) {
+    dynsel_finish_set once = s->once;
+    while (once != 0) {
+        const uint32_t i = dynsel_finish_take_first(&once);
+        if (!dynsel_sight_compiles(s, i) && dynsel_sight_trusts_own(s, i) && i != s->best &&
+            i != s->least_whole && s->known_ns[i] / DOUBT_TIMES < s->least_whole_ns &&
+            s->known_ns[i] < s->least_whole_ns + DYNSEL_FINISH_WAKE_NS) {
             s->doubted |= (dynsel_finish_set)1 << i;
         }
     }
@@ -476,6 +479,7 @@ typedef struct choice {
     uint64_t run_ns;
     dynsel_reason reason;
     uint32_t trial; /* a DYNSEL_FINISH_NOTE_*TRIAL; 0: it is none */
+    bool in_vain;   /* one resource has all work, and no first trial run was found for another */
 } choice;
 
 /* is_chance: another chance for a first trial run comes late. */
@@ -524,15 +528,6 @@ static bool needs_nobody_woken(dynsel_finish_sight *s)
     return !needs;
 }
 
-/* Nothing was found to try while one resource gets all work. */
-DYNSEL_RARE static void try_more_rarely(dynsel_earliest_finish_policy *policy)
-{
-    const uint32_t before = dynsel_word_load_relaxed(&policy->strangers);
-    if (before != 0 && before < MOST_STRANGERS) {
-        dynsel_word_store_relaxed(&policy->strangers, before + 1);
-    }
-}
-
 static choice choose(dynsel_finish_sight *s)
 {
     if (is_only_one(s->all)) {
@@ -567,7 +562,7 @@ static choice choose(dynsel_finish_sight *s)
     }
     const choice made = choose_known(s, is_alone);
     if (is_alone && made.trial != DYNSEL_FINISH_NOTE_FIRST_TRIAL) {
-        try_more_rarely(s->policy);
+        alone.in_vain = true;
         return alone;
     }
     return made;
@@ -726,6 +721,19 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
 }
 #endif
 
+/* The next looks for a first trial run come later: those for kinds that are known everywhere not as
+ * late as if none was affordable, because they say nothing of other kinds. */
+DYNSEL_RARE static void look_more_rarely(const dynsel_finish_sight *s)
+{
+    dynsel_word *const strangers = &s->policy->strangers;
+    uint32_t before = dynsel_word_load_relaxed(strangers);
+    const bool is_known = s->unknown == 0 && (s->cold | s->doubted) == 0;
+    const uint32_t most = is_known ? MOST_OF_KNOWN : MOST_STRANGERS;
+    if (before != 0 && before < most) {
+        (void)dynsel_word_swap(strangers, &before, before + 1);
+    }
+}
+
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
                                    const dynsel_finish_kinds *kinds, dynsel_selection *selection)
 {
@@ -749,6 +757,9 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     } while (selection->claims != 0 &&
              !enter_queue(&policy->states[selection->index], s.now, s.ready, selection->notes[2]));
     if (selection->claims != 0) {
+        if (made.in_vain) {
+            look_more_rarely(&s);
+        }
         dynsel_finish_measure(&s, selection->index, made.run_ns,
                               made.trial == DYNSEL_FINISH_NOTE_FIRST_TRIAL);
         dynsel_finish_expect(&s, selection->index, made.run_ns);

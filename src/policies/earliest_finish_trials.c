@@ -104,7 +104,8 @@ DYNSEL_RARE uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s,
         const bool is_too_short = dynsel_finish_shortest_ns(&s->policy->states[i]) > s->fastest_ns;
         const bool is_too_large =
             !small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2;
-        if ((is_too_short || is_too_large) && i != s->ready_on) {
+        if ((is_too_short || is_too_large) && i != s->ready_on &&
+            !dynsel_finish_is_in(s->doubted, i)) {
             continue;
         }
         const bool is_told = known_ns != 0 && !dynsel_finish_is_in(s->doubted, i);

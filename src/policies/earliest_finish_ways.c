@@ -183,8 +183,11 @@ static void rest(dynsel_earliest_finish_policy *policy, uint32_t slower, uint32_
     const uint32_t pause = dynsel_word_load_relaxed(&way->pause);
     const uint32_t rate = rate_of(policy, slower);
     const uint32_t next = pause == 0 ? FIRST_PAUSE : pause < MOST_PAUSE ? 2 * pause : MOST_PAUSE;
-    const uint64_t times = (uint64_t)rate_of(policy, better) * LOSS_SHARE / (rate != 0 ? rate : 1);
-    const uint64_t lost = times > LOSS_SHARE ? times - LOSS_SHARE : 0;
+    /* such a try has two windows if it is lost */
+    const uint64_t share =
+        slower == WITHOUT_PROCESSORS ? (uint64_t)2 * LOSS_SHARE : (uint64_t)LOSS_SHARE;
+    const uint64_t times = rate_of(policy, better) * share / (rate != 0 ? rate : 1);
+    const uint64_t lost = times > share ? times - share : 0;
     const uint32_t windows = lost > next ? (uint32_t)dynsel_finish_lower(lost, MOST_PAUSE) : next;
     dynsel_word_store_relaxed(&way->pause, next);
     dynsel_word_store_relaxed(&way->rest, windows);
@@ -208,6 +211,7 @@ static void go(dynsel_earliest_finish_policy *policy, uint32_t way, uint32_t fro
             dynsel_word_store_relaxed(&policy->states[i].is.expected, 0);
         }
     }
+    dynsel_word_store_relaxed(&policy->window.doubted, 0);
     dynsel_word_store_relaxed(&policy->tries_from, from);
     dynsel_word_store_relaxed(&policy->way, way);
 }

@@ -467,6 +467,8 @@ static void work_until_device_is_left_out(void)
     }
     print_message("the device is left out after %u passes\n", passes);
     assert_int_equal(WITHOUT_PROCESSORS, finisher.way.value);
+    assert_int_equal(0, finisher.tries_from.value);
+    assert_in_range(passes, 1, 24);
 }
 
 static void device_that_slows_others_is_left_out(void **state)
@@ -552,7 +554,7 @@ static void kind_known_there_only_is_not_new(void **state)
 }
 
 /* A look at everything costs a part of a short piece. A device whose first run costs too much to be
- * tried is looked at again more and more rarely; not if a kind is new. */
+ * tried is looked at again more and more rarely. */
 static void stranger_is_looked_at_rarely(void **state)
 {
     (void)tear_down(state);
