@@ -115,10 +115,9 @@
  * between. All together are tried again at once where the resource that got all work for the first
  * time is slower than they were by an eighth. There is a free choice again for kinds that the
  * resource has never run, after the first run of a kind on another one, or the second one of a
- * thread (one choice in 16 may still be a first trial run; after looks that found none one in 64,
- * or in 512 where all cost too much: a look at everything takes 5 us after a driver has used the
- * caches), for a program that has one piece in flight at a
- * time, and when a resource is added or removed.
+ * thread (one choice in 16 may still be a first trial run, or one in 128 after looks that found
+ * none: a look at everything takes 5 us after a driver has used the caches), for a program that has
+ * one piece in flight at a time, and when a resource is added or removed.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. But where that is an OpenCL device on processors of the host, it goes to a worker that

@@ -24,11 +24,9 @@ enum {
     RUNS_TO_DOUBLE = OWN_RUNS * DYNSEL_LOG2_ONE,
     MOST_DOUBLINGS = 30,
     MOST_FEW_ITEMS = 1 << 16,
-    HOME_MARGIN = 8, /* another home takes less than seven eighths of the time */
-    DOUBT_TIMES = 4, /* a first time may be so much too long */
-    /* A first trial run is looked for in at least one choice of 512, and of 64. */
-    MOST_STRANGERS = 6,
-    MOST_OF_KNOWN = 3
+    HOME_MARGIN = 8,   /* another home takes less than seven eighths of the time */
+    DOUBT_TIMES = 4,   /* a first time may be so much too long */
+    MOST_STRANGERS = 4 /* a first trial run is looked for in at least one choice of 128 */
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. The queue and the
@@ -721,16 +719,12 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
 }
 #endif
 
-/* The next looks for a first trial run come later: those for kinds that are known everywhere not as
- * late as if none was affordable, because they say nothing of other kinds. */
-DYNSEL_RARE static void look_more_rarely(const dynsel_finish_sight *s)
+/* The next look for a first trial run comes later. */
+DYNSEL_RARE static void look_more_rarely(dynsel_earliest_finish_policy *policy)
 {
-    dynsel_word *const strangers = &s->policy->strangers;
-    uint32_t before = dynsel_word_load_relaxed(strangers);
-    const bool is_known = s->unknown == 0 && (s->cold | s->doubted) == 0;
-    const uint32_t most = is_known ? MOST_OF_KNOWN : MOST_STRANGERS;
-    if (before != 0 && before < most) {
-        (void)dynsel_word_swap(strangers, &before, before + 1);
+    uint32_t before = dynsel_word_load_relaxed(&policy->strangers);
+    if (before != 0 && before < MOST_STRANGERS) {
+        (void)dynsel_word_swap(&policy->strangers, &before, before + 1);
     }
 }
 
@@ -758,7 +752,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
              !enter_queue(&policy->states[selection->index], s.now, s.ready, selection->notes[2]));
     if (selection->claims != 0) {
         if (made.in_vain) {
-            look_more_rarely(&s);
+            look_more_rarely(policy);
         }
         dynsel_finish_measure(&s, selection->index, made.run_ns,
                               made.trial == DYNSEL_FINISH_NOTE_FIRST_TRIAL);
