@@ -275,7 +275,7 @@ typedef struct dynsel_finish_window {
     dynsel_word strays;     /* pieces on resources that get none */
     dynsel_word impaired;   /* at the end of the one before: resources not simply in service */
     dynsel_word learned;    /* windows in a row in which not all resources were known */
-    dynsel_word doubted;    /* 1: the window before was so slow that this one tells, see there */
+    dynsel_word doubted;    /* 1: the window before was so slow that this one decides */
 } dynsel_finish_window;
 
 /** The policy with its table of kinds; only the library looks inside. With the tables of hosts

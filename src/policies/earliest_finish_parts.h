@@ -180,7 +180,7 @@ static inline bool dynsel_finish_is_turn(uint32_t runs, uint32_t bits)
 
 /* Whether a choice, counted by the policy's clock, may be a first trial run although one resource
  * gets all work: one in 16, where resources have not run all kinds yet; more rarely after choices
- * that found none, because a look at everything takes as long as a third of a small kernel. */
+ * that found none, because a look at everything takes 5 us after a driver has used the caches. */
 static inline bool dynsel_finish_may_try(const dynsel_earliest_finish_policy *policy,
                                          uint32_t clock)
 {
