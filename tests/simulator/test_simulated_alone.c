@@ -498,10 +498,14 @@ static void left_out_device_gets_work_again(void **state)
     work_until_device_is_left_out();
     disturbs_us = 0;
     (void)pieces_of(PROCESSORS, 200, KINDS);
-    /* the way from which another one may just be tried */
-    const uint32_t tries_from = finisher.tries_from.value;
-    assert_int_equal(0, tries_from != 0 ? tries_from - 1 : finisher.way.value);
-    assert_true(pieces_of(PROCESSORS, 10, KINDS) >= 16); /* those that suit it */
+    for (unsigned i = 0; i < 2 && finisher.tries_from.value != 0; i++) {
+        (void)pass(KINDS); /* another way is just tried */
+    }
+    assert_int_equal(0, finisher.way.value);
+    assert_int_equal(0, finisher.tries_from.value);
+    const uint64_t on_device = pieces_of(PROCESSORS, 10, KINDS); /* those that suit it */
+    print_message("%u pieces on the device\n", (unsigned)on_device);
+    assert_true(on_device >= 19);
 }
 
 /* What the others would need for its work is known to be too much. */
